@@ -1,0 +1,199 @@
+"""The agent protocol: everything Baton must know of a coding-agent CLI, behind one seam.
+
+A new agent is one new file with a class that satisfies `Agent`, and its name in `agents/__init__.py`.
+"""
+
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass, field
+from enum import StrEnum
+from pathlib import Path
+from typing import Protocol
+
+from batonpass.reading import Reading
+from batonpass.session import State
+from batonpass.terminals.base import Screen
+from batonpass.transcripts.events import Event
+
+
+class NotInstalled(Exception):
+    """The agent's program is not on the machine; the text says how to get it."""
+
+
+@dataclass(frozen=True, slots=True)
+class LaunchOrder:
+    """What is asked for when a session is started, restarted or brought back."""
+
+    session: str  # Baton's id
+    folder: Path  # the session's private folder (0700), for files that the launch needs
+    project: Path
+    args: tuple[str, ...]  # the user's own arguments
+    env: Mapping[str, str]  # the user's environment
+    draft_dir: Path  # the one place in the project where the agent may write without asking
+    hook: tuple[str, ...]  # argv prefix of the hook command; see HOOK ROLES below
+    statusline: tuple[str, ...]  # argv of the status line command
+    kick: str | None = None  # first prompt, given on the command line
+    resume: str | None = None  # the agent's own session id to bring back
+    model: str | None = None  # as last reported; passed again on every restart
+    permission_mode: str | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Launch:
+    """How to start it: the program with its arguments, and its whole environment."""
+
+    argv: tuple[str, ...]
+    env: Mapping[str, str]
+    agent_session: str | None  # known before the start where the agent lets us choose it
+    transcript: Path | None
+    chained_statusline: str | None = None  # the user's own status line command, run by ours
+
+
+# HOOK ROLES: an adapter configures its agent to run `*order.hook, ROLE [PART]` with the payload on stdin:
+#   event     report and exit; no answer
+#   ask       at the end of a turn: waits for the daemon, then prints the pending ask, if any
+#   prime N   at the start of a conversation: prints part N (from 1) of the sealed handoff, if one is due;
+#             part 1 also reports the event
+#   permit    a permission request: prints the allow answer if it is for the draft path, else nothing
+# What they print was rendered before by the adapter (`render_*`), so that the hook itself knows no agent.
+
+
+class HookKind(StrEnum):
+    SESSION_START = "session_start"
+    SESSION_END = "session_end"
+    PROMPT = "prompt"
+    STOP = "stop"
+    STOP_FAILED = "stop_failed"
+    TOOL = "tool"
+    PERMISSION = "permission"
+    COMPACT = "compact"
+    NOTIFICATION = "notification"
+    SUBAGENT_START = "subagent_start"
+    SUBAGENT_STOP = "subagent_stop"
+    OTHER = "other"
+
+
+@dataclass(frozen=True, slots=True)
+class BackgroundTask:
+    """Work that goes on without the main conversation: a shell, a sub-agent."""
+
+    id: str
+    kind: str
+    state: str
+    description: str
+
+
+@dataclass(frozen=True, slots=True)
+class HookReport:
+    """A hook's payload, normalised. `foreign` marks sub-agents and forks, which are not the conversation."""
+
+    kind: HookKind
+    agent_session: str
+    transcript: Path | None = None
+    foreign: bool = False
+    source: str | None = None  # of a session start: startup, clear, resume, compact; of an end: its reason
+    prompt: str | None = None
+    prompt_id: str | None = None
+    last_message: str | None = None
+    continued: bool = False  # a stop that follows a hook's own ask
+    background: tuple[BackgroundTask, ...] | None = None
+    tool: str | None = None
+    error: str | None = None
+    model: str | None = None
+    permission_mode: str | None = None
+    handoff_requested: str | None = None  # the user's /handoff, with its arguments
+
+
+@dataclass(frozen=True, slots=True)
+class Status:
+    """What the agent itself says of its state, and of the conversation that is in front."""
+
+    state: State
+    agent_session: str | None = None
+    since: float | None = None
+    waiting_for: str | None = None
+    background: bool = False  # idle, with work in the background
+
+
+class BoxState(StrEnum):
+    EMPTY = "empty"
+    TEXT = "text"  # a person has typed something that was not sent
+    UNKNOWN = "unknown"  # no input box in sight: a dialog, a picker, another view
+
+
+@dataclass(frozen=True, slots=True)
+class Box:
+    state: BoxState
+    text: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class Binding:
+    """Where a live session's own files are found."""
+
+    pid: int | None
+    agent_session: str | None
+    transcript: Path | None
+    folder: Path  # the session's private folder
+    env: Mapping[str, str] = field(default_factory=dict)
+
+
+class Agent(Protocol):
+    """One coding-agent CLI. Methods are quick and never raise on an agent's malformed output."""
+
+    name: str
+    clear_command: str  # what a person types to start a new conversation in place
+
+    def launch(self, order: LaunchOrder) -> Launch:
+        """Write what the launch needs into order.folder and say how to start. Raises NotInstalled."""
+        ...
+
+    def parse(self, line: bytes) -> Iterable[Event]:
+        """The events of one line of the transcript; nothing for lines that do not matter or are torn."""
+        ...
+
+    def report(self, payload: Mapping[str, object]) -> HookReport | None:
+        """A hook's payload; None when it says nothing to us."""
+        ...
+
+    def statusline(self, payload: Mapping[str, object], at: float, env: Mapping[str, str]) -> Reading | None:
+        """A reading from a status line payload; None when it carries none."""
+        ...
+
+    def screen_reading(self, screen: Screen, at: float, agent_session: str) -> Reading | None:
+        """A reading from text on the screen, where the agent shows one."""
+        ...
+
+    def usable(self, window: int, env: Mapping[str, str]) -> int:
+        """The number of tokens at which this agent compacts itself or stops."""
+        ...
+
+    def window(self, model: str | None, env: Mapping[str, str]) -> int:
+        """The window to assume for a model while the agent has not said it."""
+        ...
+
+    def status(self, binding: Binding) -> Status:
+        """State by the agent's own word (a file, an API); UNKNOWN when it has none."""
+        ...
+
+    def state_files(self, binding: Binding) -> Sequence[Path]:
+        """Files whose change means that `status` may answer differently now."""
+        ...
+
+    def dialog(self, screen: Screen) -> str | None:
+        """What dialog the screen shows, in a few words; None when it shows none. May veto, never permit."""
+        ...
+
+    def box(self, screen: Screen) -> Box: ...
+
+    def render_ask(self, text: str) -> str:
+        """What the `ask` hook prints so that the agent goes on with `text` in the same turn."""
+        ...
+
+    def render_prime(self, part: str) -> str: ...
+
+    def render_permit(self) -> str: ...
+
+    prime_parts: int  # how many `prime` hooks it registers
+    prime_cap: int  # characters that fit into one part
+    permit_tools: tuple[str, ...]  # tools whose permission request may be answered
+    permit_path_at: tuple[str, ...]  # where the path stands in a permission payload

@@ -1,0 +1,85 @@
+"""Normalised events: what every agent's record is turned into, so that the rest knows no agent."""
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from enum import StrEnum
+
+
+class Origin(StrEnum):
+    """Who started a turn."""
+
+    HUMAN = "human"  # typed, pasted or given on the command line (Baton's own prompts too: they carry a tag)
+    HOOK = "hook"  # text that a hook put in, such as a stop hook's feedback
+    SYSTEM = "system"  # a background task that ended, a schedule
+
+
+@dataclass(frozen=True, slots=True)
+class Event:
+    at: float
+
+
+@dataclass(frozen=True, slots=True)
+class Prompted(Event):
+    """A user message reached the conversation."""
+
+    text: str
+    origin: Origin
+    prompt_id: str | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Said(Event):
+    """A text block of the main agent."""
+
+    text: str
+    message_id: str
+
+
+@dataclass(frozen=True, slots=True)
+class ToolCalled(Event):
+    call_id: str
+    tool: str
+    arguments: Mapping[str, object] = field(default_factory=dict)
+
+
+@dataclass(frozen=True, slots=True)
+class ToolReturned(Event):
+    call_id: str
+    ok: bool
+    text: str
+
+
+@dataclass(frozen=True, slots=True)
+class Used(Event):
+    """Tokens of one model response of the main conversation; `used` as Reading defines it."""
+
+    used: int
+    output: int
+    model: str
+    message_id: str
+
+
+@dataclass(frozen=True, slots=True)
+class TurnEnded(Event):
+    """The agent's record says that the turn is over."""
+
+
+@dataclass(frozen=True, slots=True)
+class Interrupted(Event):
+    """The user stopped the turn."""
+
+
+@dataclass(frozen=True, slots=True)
+class Compacted(Event):
+    """The agent compacted itself. Usage is unknown until the next response."""
+
+    trigger: str  # auto | manual
+    before: int | None
+
+
+@dataclass(frozen=True, slots=True)
+class Failed(Event):
+    """An API error that ended a turn: rate_limit, overloaded, authentication, too_long, other."""
+
+    kind: str
+    text: str
