@@ -1,0 +1,32 @@
+"""Where Baton keeps its state. Standard library only: hooks import this on every message."""
+
+import hashlib
+import os
+from collections.abc import Mapping
+
+# A unix socket's path must fit into 104 bytes on macOS and 108 on Linux.
+_SOCKET_LIMIT = 100
+
+
+def home(env: Mapping[str, str]) -> str:
+    """The state directory: BATON_HOME, or .baton in the user's home."""
+    return env.get("BATON_HOME") or os.path.join(env.get("HOME") or os.path.expanduser("~"), ".baton")
+
+
+def socket_path(home: str) -> str:
+    """The daemon's socket; in a private folder of the temporary directory when the home's path is too long."""
+    path = os.path.join(home, "run", "daemon.sock")
+    if len(os.fsencode(path)) <= _SOCKET_LIMIT:
+        return path
+    digest = hashlib.sha256(os.fsencode(home)).hexdigest()[:16]
+    return os.path.join("/tmp", f"baton-{os.getuid()}", f"{digest}.sock")
+
+
+def session_folder(home: str, session: str) -> str:
+    """A session's private folder: launch file, offers, cached status line."""
+    return os.path.join(home, "sessions", session)
+
+
+def spool_path(home: str) -> str:
+    """Where hooks leave their reports while the daemon is away."""
+    return os.path.join(home, "spool", "hooks.jsonl")
