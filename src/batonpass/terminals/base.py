@@ -1,11 +1,20 @@
 """The seam to the place where interactive sessions are shown."""
 
+import re
 from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Protocol
 
 from batonpass.session import PaneRef
+
+_ESCAPE = re.compile(
+    r"\x1b\[[0-?]*[ -/]*[@-~]"  # CSI: colours and the like
+    r"|\x1b[\]PX^_][^\x07\x1b]*(?:\x07|\x1b\\)?"  # OSC (titles, links) and other strings
+    r"|\x1b[ -/]+[0-~]"  # character sets
+    r"|\x1b[0-~]"
+    r"|[\x00-\x08\x0b-\x1f\x7f]"  # shift in and out, other controls
+)
 
 
 class TerminalError(Exception):
@@ -42,8 +51,12 @@ class Screen:
 
     @property
     def text(self) -> str:
-        """The rows without escape sequences, joined by newlines."""
-        raise NotImplementedError
+        """The rows without escape sequences, joined by newlines.
+
+        >>> Screen(("\\x1b[1mbold\\x1b[0m", "plain"), 0, 0).text
+        'bold\\nplain'
+        """
+        return "\n".join(_ESCAPE.sub("", row) for row in self.rows)
 
 
 class Terminal(Protocol):
@@ -52,10 +65,17 @@ class Terminal(Protocol):
     async def open(
         self, name: str, cwd: Path, argv: Sequence[str], *, width: int = 200, height: int = 50
     ) -> PaneInfo:
-        """A new detached session of that name (made unique) whose only pane runs argv. The pane stays when argv ends."""
+        """A new detached session of that name (made unique) whose only pane runs argv.
+
+        The pane stays when argv ends.
+        """
         ...
 
     async def info(self, pane: PaneRef) -> PaneInfo: ...
+
+    def attach_argv(self, info: PaneInfo) -> list[str]:
+        """The command that shows the pane to a person in this terminal."""
+        ...
 
     async def list(self) -> list[PaneInfo]:
         """Every pane of the server; empty when no server runs."""
@@ -85,8 +105,4 @@ class Terminal(Protocol):
 
     async def tell(self, pane: PaneRef, text: str) -> None:
         """A one-line message to the people who look at the pane; nothing reaches the application."""
-        ...
-
-    def attach_argv(self, info: PaneInfo) -> list[str]:
-        """The command that shows the pane to a person in this terminal."""
         ...

@@ -1,0 +1,12 @@
+import pytest
+
+from batonpass import agents
+
+
+def test_every_agent_is_known_by_its_own_name() -> None:
+    assert agents.names() == ("claude", "scripted")
+
+
+def test_an_unknown_agent_is_an_error_that_names_the_known_ones() -> None:
+    with pytest.raises(agents.UnknownAgent, match="no agent called 'clod'; choose one of: claude, scripted"):
+        agents.get("clod")
