@@ -1,0 +1,154 @@
+"""Git's state, read without taking a lock and without a shell."""
+
+import os
+import subprocess
+from collections.abc import Callable
+from pathlib import Path
+
+from batonpass.facts.model import Change, Commit, GitFacts
+
+_TIMEOUT = 5.0
+_LAST_COMMITS = 5
+_MOST_UNTRACKED = 60  # beyond, folders are named instead of files
+
+_OPERATIONS = (
+    ("rebase-merge", "rebase"),
+    ("rebase-apply", "rebase"),
+    ("MERGE_HEAD", "merge"),
+    ("CHERRY_PICK_HEAD", "cherry-pick"),
+    ("REVERT_HEAD", "revert"),
+    ("BISECT_LOG", "bisect"),
+    ("index.lock", "another git command (index.lock)"),
+)
+
+
+class GitError(Exception):
+    """Git is there but did not answer; the text is one sentence."""
+
+
+def read_git(project: Path, is_own: Callable[[str], bool]) -> GitFacts | None:
+    """Branch, changes, stashes, operation and last commits; None outside of a repository.
+
+    Raises GitError when git is not installed, hangs, or refuses for another reason.
+    """
+    where = _git(project, "rev-parse", "--show-toplevel", "--absolute-git-dir", missing_ok=True)
+    if where is None:
+        return None
+    root, git_dir = (Path(line) for line in where.rstrip("\n").split("\n"))
+    status = _git(project, "status", "--porcelain=v2", "-z", "--branch", "--show-stash", "-uall") or ""
+    headers, changes = _parse_status(status, _prefix(root, project))
+    head = headers.get("branch.oid")
+    branch = headers.get("branch.head")
+    ahead, behind = _ahead_behind(headers.get("branch.ab", ""))
+    return GitFacts(
+        branch=None if branch == "(detached)" else branch,
+        head=None if head == "(initial)" else head,
+        upstream=headers.get("branch.upstream"),
+        ahead=ahead,
+        behind=behind,
+        changes=_fold_untracked([change for change in changes if not is_own(change.path)]),
+        stashes=_stashes(project) if headers.get("stash", "0") != "0" else (),
+        operation=next((name for file, name in _OPERATIONS if (git_dir / file).exists()), None),
+        commits=_commits(project) if head != "(initial)" else (),
+    )
+
+
+def _git(project: Path, *args: str, missing_ok: bool = False) -> str | None:
+    environment = {**os.environ, "GIT_OPTIONAL_LOCKS": "0", "GIT_TERMINAL_PROMPT": "0", "LC_ALL": "C"}
+    try:
+        done = subprocess.run(
+            ["git", "-C", str(project), *args],
+            capture_output=True,
+            timeout=_TIMEOUT,
+            env=environment,
+            stdin=subprocess.DEVNULL,
+            check=False,
+        )
+    except subprocess.TimeoutExpired as error:
+        raise GitError(f"git {args[0]} did not answer within {_TIMEOUT:.0f} s in {project}.") from error
+    except OSError as error:
+        raise GitError(f"git could not be started in {project}: {error.strerror}.") from error
+    if done.returncode == 0:
+        return done.stdout.decode("utf-8", "replace")
+    said = done.stderr.decode("utf-8", "replace").strip().split("\n")[0]
+    if missing_ok and ("not a git repository" in said or "must be run in a work tree" in said):
+        return None
+    raise GitError(f"git {args[0]} failed in {project}: {said}.")
+
+
+def _prefix(root: Path, project: Path) -> str:
+    """What leads from the project to git's root, with which git's paths become relative to the project."""
+    relative = os.path.relpath(root.resolve(), project.resolve())
+    return "" if relative == "." else relative
+
+
+def _parse_status(text: str, prefix: str) -> tuple[dict[str, str], list[Change]]:
+    headers: dict[str, str] = {}
+    changes: list[Change] = []
+    records = iter(text.split("\0"))
+    for record in records:
+        kind = record[:1]
+        if kind == "#":
+            name, _, value = record[2:].partition(" ")
+            headers[name] = value
+        elif kind == "?":
+            changes.append(Change(_join(prefix, record[2:]), "untracked"))
+        elif kind == "1":
+            fields = record.split(" ", 8)
+            changes.append(Change(_join(prefix, fields[8]), _state(fields[1])))
+        elif kind == "2":
+            path, old = record.split(" ", 9)[9], next(records, "")
+            changes.append(Change(_join(prefix, path), f"renamed from {_join(prefix, old)}"))
+        elif kind == "u":
+            changes.append(Change(_join(prefix, record.split(" ", 10)[10]), "conflicted"))
+    return headers, changes
+
+
+def _join(prefix: str, path: str) -> str:
+    return os.path.normpath(os.path.join(prefix, path)) if prefix else path
+
+
+def _state(xy: str) -> str:
+    staged, unstaged = xy[0], xy[1]
+    if "D" in xy:
+        return "deleted"
+    if staged == "A":
+        return "new, staged" if unstaged == "." else "new, staged and modified"
+    if unstaged == ".":
+        return "modified, staged"
+    return "modified" if staged == "." else "modified, partly staged"
+
+
+def _fold_untracked(changes: list[Change]) -> tuple[Change, ...]:
+    """Hundreds of untracked files say less than the folder they are in."""
+    untracked = [change for change in changes if change.state == "untracked"]
+    if len(untracked) <= _MOST_UNTRACKED:
+        return tuple(changes)
+    folders: dict[str, list[Change]] = {}
+    for change in untracked:
+        top = change.path.split("/", 1)[0] + "/" if "/" in change.path else change.path
+        folders.setdefault(top, []).append(change)
+    folded = [
+        inside[0] if len(inside) == 1 else Change(top, f"untracked, {len(inside)} files")
+        for top, inside in folders.items()
+    ]
+    return tuple([change for change in changes if change.state != "untracked"] + folded)
+
+
+def _ahead_behind(text: str) -> tuple[int, int]:
+    numbers = [abs(int(word)) for word in text.split() if word[1:].isdigit()]
+    return (numbers[0], numbers[1]) if len(numbers) == 2 else (0, 0)
+
+
+def _stashes(project: Path) -> tuple[str, ...]:
+    return tuple(line for line in (_git(project, "stash", "list") or "").split("\n") if line)
+
+
+def _commits(project: Path) -> tuple[Commit, ...]:
+    log = _git(project, "log", f"-{_LAST_COMMITS}", "--no-show-signature", "--format=%H%x1f%ct%x1f%s") or ""
+    commits = []
+    for line in log.split("\n"):
+        fields = line.split("\x1f", 2)
+        if len(fields) == 3 and fields[1].isdigit():
+            commits.append(Commit(fields[0], float(fields[1]), fields[2]))
+    return tuple(commits)

@@ -1,0 +1,126 @@
+"""What the agent's tools did: files written, commands run, the last test."""
+
+import os
+import re
+from collections import deque
+from collections.abc import Callable, Mapping
+from dataclasses import replace
+from pathlib import Path
+
+from batonpass.facts.model import Command
+from batonpass.transcripts.events import Event, ToolCalled, ToolReturned
+
+_LAST_COMMANDS = 15
+_TAIL_LINES = 12
+_TAIL_CHARS = 1_200
+
+_WRITERS = {
+    "write", "edit", "multiedit", "notebookedit", "write_file", "replace", "create_file", "str_replace",
+    "str_replace_based_edit_tool", "patch",
+}  # fmt: skip
+_PATH_KEYS = ("file_path", "path", "notebook_path", "filePath", "absolute_path")
+_SHELLS = {"bash", "shell", "run_shell_command", "exec_command", "local_shell", "powershell"}
+_COMMAND_KEYS = ("command", "cmd")
+_PATCHED = re.compile(r"^\*\*\* (?:Add|Update|Delete) File: (.+)$", re.MULTILINE)
+_EXIT = re.compile(r"\bexit(?:ed with)?(?: code| status)?[: ]+(\d{1,3})\b", re.IGNORECASE)
+_TEST = re.compile(
+    r"(?:^|[\s;&|/])(?:pytest|tox|nox|jest|vitest|mocha|rspec|phpunit|ctest|unittest"
+    r"|(?:npm|pnpm|yarn|bun|cargo|go|make|mvn|gradle|gradlew|dotnet|mix|deno|swift|rake) (?:run )?test\w*"
+    r"|scripts/test\S*)(?=$|[\s;&|:])"
+)
+
+
+class Tools:
+    """Sees events one by one; holds the files touched, the last commands and the last test."""
+
+    def __init__(self, project: Path, is_own: Callable[[str], bool]) -> None:
+        self._project = project
+        self._is_own = is_own
+        self._touched: dict[str, None] = {}
+        self._writing: dict[str, list[str]] = {}
+        self._commands: dict[str, Command] = {}
+        self._order: deque[str] = deque()
+        self.last_test: Command | None = None
+
+    def see(self, event: Event) -> None:
+        if isinstance(event, ToolCalled):
+            self._called(event)
+        elif isinstance(event, ToolReturned):
+            self._returned(event)
+
+    @property
+    def touched(self) -> tuple[str, ...]:
+        """Files that were written; a call whose result is not known yet counts, a refused one does not."""
+        unfinished = [path for paths in self._writing.values() for path in paths]
+        return tuple(dict.fromkeys([*self._touched, *unfinished]))
+
+    @property
+    def commands(self) -> tuple[Command, ...]:
+        return tuple(self._commands[call] for call in self._order)
+
+    def _called(self, event: ToolCalled) -> None:
+        name = event.tool.lower()
+        if name in _SHELLS:
+            self._ran(event)
+        elif name == "apply_patch":
+            text = " ".join(str(value) for value in event.arguments.values())
+            self._writing[event.call_id] = self._relative(_PATCHED.findall(text))
+        elif name in _WRITERS:
+            self._writing[event.call_id] = self._relative(_texts(event.arguments, _PATH_KEYS)[:1])
+
+    def _ran(self, event: ToolCalled) -> None:
+        command = next(iter(_texts(event.arguments, _COMMAND_KEYS)), "")
+        if not command:
+            return
+        is_test = bool(_TEST.search(command))
+        self._commands[event.call_id] = Command(event.at, command, None, None, "", is_test)
+        self._order.append(event.call_id)
+        while len(self._order) > _LAST_COMMANDS:
+            del self._commands[self._order.popleft()]
+
+    def _returned(self, event: ToolReturned) -> None:
+        written = self._writing.pop(event.call_id, None)
+        if written and event.ok:
+            self._touched.update(dict.fromkeys(written))
+        started = self._commands.get(event.call_id)
+        if started is None:
+            return
+        tail = _tail(event.text)
+        ended = replace(started, ok=event.ok, exit=_exit_code(event), tail=tail)
+        self._commands[event.call_id] = ended
+        if ended.test:
+            self.last_test = ended
+
+    def _relative(self, paths: list[str]) -> list[str]:
+        """Paths as git names them; those outside of the project stay absolute."""
+        relative = []
+        for path in paths:
+            full = os.path.normpath(os.path.join(self._project, path))
+            inside = os.path.relpath(full, self._project)
+            name = full if inside.startswith("..") else inside
+            if not self._is_own(name):
+                relative.append(name)
+        return relative
+
+
+def _texts(arguments: Mapping[str, object], keys: tuple[str, ...]) -> list[str]:
+    found = []
+    for key in keys:
+        value = arguments.get(key)
+        if isinstance(value, str) and value:
+            found.append(value)
+        elif isinstance(value, list) and value:
+            found.append(" ".join(str(word) for word in value))
+    return found
+
+
+def _exit_code(event: ToolReturned) -> int | None:
+    """The code where the result says it: agents put it first or last, not in the middle of the output."""
+    if event.ok:
+        return 0
+    said = _EXIT.search(event.text[:80]) or _EXIT.search(event.text[-80:])
+    return int(said.group(1)) if said else None
+
+
+def _tail(text: str) -> str:
+    return "\n".join(text.rstrip().split("\n")[-_TAIL_LINES:])[-_TAIL_CHARS:]
