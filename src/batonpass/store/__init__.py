@@ -1,0 +1,76 @@
+"""The store: sessions, readings, deliveries, handoffs, cycles and events in one SQL database.
+
+Methods may be called from any thread and are quick. Lists are oldest first, and a limit keeps the newest.
+Times are UTC seconds since the epoch. Whatever goes wrong is a StoreError with one clear sentence.
+"""
+
+from types import TracebackType
+
+from batonpass.store.cycles import Cycles
+from batonpass.store.deliveries import Deliveries
+from batonpass.store.engine import Database, default_url
+from batonpass.store.errors import AmbiguousSession, StoreError
+from batonpass.store.history import History
+from batonpass.store.migrate import migrate
+from batonpass.store.readings import Readings
+from batonpass.store.records import (
+    Author,
+    CycleRecord,
+    CycleState,
+    EventRecord,
+    HandoffRecord,
+    HealthRecord,
+    HostRecord,
+    StepRecord,
+)
+from batonpass.store.sessions import Sessions
+
+__all__ = [
+    "AmbiguousSession",
+    "Author",
+    "CycleRecord",
+    "CycleState",
+    "EventRecord",
+    "HandoffRecord",
+    "HealthRecord",
+    "HostRecord",
+    "StepRecord",
+    "Store",
+    "StoreError",
+    "default_url",
+    "open_store",
+]
+
+
+class Store(Sessions, Readings, Deliveries, Cycles, History):
+    """Everything that Baton remembers. Close it, or use it in a `with`."""
+
+    @property
+    def where(self) -> str:
+        """The file, or the URL without its password."""
+        return self._db.where
+
+    def close(self) -> None:
+        self._db.close()
+
+    def __enter__(self) -> "Store":
+        return self
+
+    def __exit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
+    ) -> None:
+        self.close()
+
+
+def open_store(url: str) -> Store:
+    """The store at a URL (sqlite:////path or postgresql://…), made or brought up to date as needed.
+
+    StoreError when it cannot be opened, is damaged, or was written by a newer Baton.
+    """
+    database = Database(url)
+    try:
+        migrate(database)
+    except BaseException:
+        database.close()
+        raise
+    return Store(database)

@@ -1,0 +1,34 @@
+"""Deliveries: what was offered to whom, and whether it arrived."""
+
+import sqlalchemy as sa
+
+from batonpass.delivery import Delivery, DeliveryState
+from batonpass.store.base import Part, values
+from batonpass.store.tables import deliveries
+
+_SEEN = deliveries.c.state == DeliveryState.SEEN
+
+
+class Deliveries(Part):
+    def save_delivery(self, delivery: Delivery) -> None:
+        """Keep a delivery as it is now; one that was seen stays as it was seen."""
+        with self._db.write() as connection:
+            self._db.keep(connection, deliveries, "tag", values(delivery), unless=_SEEN)
+
+    def delivery(self, tag: str) -> Delivery | None:
+        return self._one(sa.select(deliveries).where(deliveries.c.tag == tag), Delivery)
+
+    def deliveries(self, session: str | None = None, cycle: str | None = None) -> list[Delivery]:
+        """Deliveries of a session, of a cycle, or all, in the order in which they were offered."""
+        query = sa.select(deliveries)
+        if session is not None:
+            query = query.where(deliveries.c.session == session)
+        if cycle is not None:
+            query = query.where(deliveries.c.cycle == cycle)
+        return self._all(query.order_by(deliveries.c.offered, deliveries.c.tag), Delivery)
+
+    def mark_seen(self, tag: str, at: float) -> bool:
+        """Note that the agent's record shows it. True the first time, False after that or when unknown."""
+        statement = sa.update(deliveries).where(deliveries.c.tag == tag, ~_SEEN)
+        with self._db.write() as connection:
+            return connection.execute(statement.values(state=DeliveryState.SEEN, seen=at)).rowcount == 1

@@ -1,0 +1,157 @@
+"""Connections to the database, and the only place that knows which database it is."""
+
+import json
+import os
+import sqlite3
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager
+from functools import partial
+from pathlib import Path
+
+import sqlalchemy as sa
+from sqlalchemy import event
+from sqlalchemy.dialects import postgresql, sqlite
+from sqlalchemy.engine.interfaces import DBAPIConnection
+
+from batonpass.store.errors import StoreError, explain
+
+BUSY_SECONDS = 30
+SCHEMA = "baton"  # on PostgreSQL, beside the engine's own "dbos"
+_MIGRATION_LOCK = 0x6261746F6E  # any number that nobody else takes
+
+
+def default_url(home: Path) -> str:
+    """The URL of the database file in a state directory."""
+    return sa.URL.create("sqlite", database=os.path.abspath(home / "baton.db")).render_as_string()
+
+
+class Database:
+    """A database that can be read and written from any thread. Failures are StoreErrors."""
+
+    def __init__(self, url: str) -> None:
+        parsed = _parse(url)
+        self.is_sqlite = parsed.get_backend_name() == "sqlite"
+        self.where = (
+            (parsed.database or "") if self.is_sqlite else parsed.render_as_string(hide_password=True)
+        )
+        self.engine = _sqlite(parsed) if self.is_sqlite else _postgres(parsed)
+        self._writer = self.engine.execution_options(baton_write=True)
+
+    @contextmanager
+    def read(self) -> Iterator[sa.Connection]:
+        """One consistent view of the data."""
+        with self._sentences(), self.engine.begin() as connection:
+            yield connection
+
+    @contextmanager
+    def write(self) -> Iterator[sa.Connection]:
+        """A transaction: all of it is kept on leaving, or nothing."""
+        with self._sentences(), self._writer.begin() as connection:
+            yield connection
+
+    @contextmanager
+    def migrating(self) -> Iterator[sa.Connection]:
+        """A transaction that no other process migrates in at the same time."""
+        with self.write() as connection:
+            if not self.is_sqlite:
+                connection.execute(sa.select(sa.func.pg_advisory_xact_lock(_MIGRATION_LOCK)))
+                connection.execute(sa.schema.CreateSchema(SCHEMA, if_not_exists=True))
+            yield connection
+
+    def keep(
+        self,
+        connection: sa.Connection,
+        table: sa.Table,
+        key: str,
+        values: Mapping[str, object],
+        *,
+        overwrite: bool = True,
+        unless: sa.ColumnElement[bool] | None = None,
+    ) -> None:
+        """Insert a row; one with the same key takes the new values, if it may be overwritten at all."""
+        statement: sqlite.Insert | postgresql.Insert
+        statement = sqlite.insert(table) if self.is_sqlite else postgresql.insert(table)
+        statement = statement.values(dict(values))
+        if overwrite:
+            columns = {name: statement.excluded[name] for name in values if name != key}
+            where = None if unless is None else sa.not_(unless)
+            statement = statement.on_conflict_do_update(index_elements=[key], set_=columns, where=where)
+        else:
+            statement = statement.on_conflict_do_nothing(index_elements=[key])
+        connection.execute(statement)
+
+    def close(self) -> None:
+        """Give back every connection."""
+        self.engine.dispose()
+
+    @contextmanager
+    def _sentences(self) -> Iterator[None]:
+        try:
+            yield
+        except sa.exc.SQLAlchemyError as error:
+            raise explain(error, self.where) from error
+
+
+def _parse(url: str) -> sa.URL:
+    # "postgres://" is what many hosting services hand out.
+    text = "postgresql" + url.removeprefix("postgres") if url.startswith("postgres://") else url
+    try:
+        parsed = sa.make_url(text)
+    except sa.exc.ArgumentError:
+        # Not repeated in the message: what cannot be parsed may hold a password.
+        raise StoreError(
+            "The store's URL cannot be read: write sqlite:////path/to/file or postgresql://…"
+        ) from None
+    backend = parsed.get_backend_name()
+    if backend == "postgresql" or (backend == "sqlite" and parsed.database not in (None, "", ":memory:")):
+        return parsed
+    raise StoreError(
+        f"The store must be a file (sqlite:////path) or PostgreSQL (postgresql://…), not {backend}."
+    )
+
+
+# Escaped ASCII, and no NaN: what one of the databases would refuse in JSON, neither gets.
+_dumps = partial(json.dumps, allow_nan=False)
+
+
+def _sqlite(url: sa.URL) -> sa.Engine:
+    path = Path(url.database or "")
+    try:
+        path.parent.mkdir(parents=True, exist_ok=True, mode=0o700)
+        os.close(os.open(path, os.O_RDWR | os.O_CREAT, 0o600))
+        path.chmod(0o600)  # SQLite gives its side files the mode of the main one
+    except OSError as error:
+        raise StoreError(
+            f"The store {path} cannot be opened ({error.strerror}): mend that, or point BATON_HOME or "
+            "BATON_STORE elsewhere.",
+            where=str(path),
+        ) from error
+    engine = sa.create_engine(url, json_serializer=_dumps)
+
+    @event.listens_for(engine, "connect")
+    def prepare(connection: sqlite3.Connection, _record: object) -> None:
+        connection.isolation_level = None  # transactions begin where we say, so that DDL is in them too
+        connection.execute(f"PRAGMA busy_timeout={BUSY_SECONDS * 1000}")
+        connection.execute("PRAGMA journal_mode=WAL")
+        connection.execute("PRAGMA synchronous=FULL")
+        connection.execute("PRAGMA foreign_keys=ON")
+
+    @event.listens_for(engine, "begin")
+    def begin(connection: sa.Connection) -> None:
+        # A reader that turns writer half-way is refused at once; one that says so first waits its turn.
+        write = connection.get_execution_options().get("baton_write", False)
+        connection.exec_driver_sql("BEGIN IMMEDIATE" if write else "BEGIN")
+
+    return engine
+
+
+def _postgres(url: sa.URL) -> sa.Engine:
+    # A server that was restarted is noticed before a statement is lost on a dead connection.
+    engine = sa.create_engine(url, json_serializer=_dumps, pool_pre_ping=True)
+
+    @event.listens_for(engine, "connect")
+    def prepare(connection: DBAPIConnection, _record: object) -> None:
+        connection.execute(f"SET search_path TO {SCHEMA}")
+        connection.commit()
+
+    return engine

@@ -1,0 +1,99 @@
+"""Sessions and the hosts that they run on."""
+
+from typing import Any
+
+import sqlalchemy as sa
+
+from batonpass.session import PaneRef, Session, State
+from batonpass.store.base import Part, record, values
+from batonpass.store.errors import AmbiguousSession, StoreError
+from batonpass.store.records import HostRecord
+from batonpass.store.tables import hosts, sessions
+
+_LIVE = sa.and_(sessions.c.ended.is_(None), sessions.c.state != State.ENDED)
+
+
+class Sessions(Part):
+    def save_session(self, session: Session) -> None:
+        """Keep a session; one that is known already takes all of the new values."""
+        with self._db.write() as connection:
+            self._db.keep(connection, sessions, "id", _row(values(session)))
+
+    def session(self, id: str) -> Session | None:
+        found = self._select(sessions.c.id == id)
+        return found[0] if found else None
+
+    def sessions(self, *, live: bool = False, host: str | None = None) -> list[Session]:
+        """Every session, oldest first; only those that have not ended, and those of one host, if asked."""
+        return self._select(*([_LIVE] if live else []), *_of(host))
+
+    def find_session(self, text: str, host: str | None = None) -> Session | None:
+        """The session that a person means by an id, a name, a pane or the beginning of an id, in that order.
+
+        A name or pane means a live session if there is one, else the last that had it. AmbiguousSession
+        when several fit.
+        """
+        for condition in (
+            sessions.c.id == text,
+            sessions.c.name == text,
+            sessions.c.pane_id == text,
+            sessions.c.id.startswith(text, autoescape=True),
+        ):
+            found = self._select(condition, *_of(host)) if text else []
+            live = [one for one in found if one.ended is None and one.state is not State.ENDED]
+            if len(live) > 1:
+                raise AmbiguousSession(text, tuple(one.id for one in live))
+            if found:
+                return (live or found)[-1]
+        return None
+
+    def update_session(self, id: str, **fields: Any) -> Session:
+        """Change the fields named, leave the others as they are, and give the session as it is then."""
+        unknown = fields.keys() - Session.__dataclass_fields__.keys()
+        if unknown:
+            raise TypeError(f"a session has no {', '.join(sorted(unknown))}")
+        with self._db.write() as connection:
+            if fields:
+                connection.execute(sa.update(sessions).where(sessions.c.id == id).values(_row(fields)))
+            row = connection.execute(sa.select(sessions).where(sessions.c.id == id)).mappings().first()
+        if row is None:
+            raise StoreError(
+                f"There is no session {id} in the store, so nothing was changed.", where=self._db.where
+            )
+        return _session(row)
+
+    def _select(self, *conditions: sa.ColumnElement[bool]) -> list[Session]:
+        query = sa.select(sessions).where(*conditions).order_by(sessions.c.created, sessions.c.id)
+        with self._db.read() as connection:
+            return [_session(row) for row in connection.execute(query).mappings()]
+
+    def beat(self, host: str, at: float, *, name: str | None = None, version: str | None = None) -> None:
+        """Note that a host is alive."""
+        with self._db.write() as connection:
+            row = {"id": host, "name": name or host, "heartbeat": at, "version": version}
+            self._db.keep(connection, hosts, "id", row)
+
+    def hosts(self) -> list[HostRecord]:
+        return self._all(sa.select(hosts).order_by(hosts.c.id), HostRecord)
+
+
+def _of(host: str | None) -> list[sa.ColumnElement[bool]]:
+    return [] if host is None else [sessions.c.host == host]
+
+
+def _row(fields: dict[str, Any]) -> dict[str, Any]:
+    """Fields of a session as columns: a pane is three of them."""
+    row = dict(fields)
+    if "pane" in row:
+        pane: PaneRef | None = row.pop("pane")
+        row["pane_socket"] = pane.socket if pane else None
+        row["pane_server_pid"] = pane.server_pid if pane else None
+        row["pane_id"] = pane.id if pane else None
+    return row
+
+
+def _session(row: sa.RowMapping) -> Session:
+    pane = None
+    if row["pane_id"] is not None:
+        pane = PaneRef(row["pane_socket"], row["pane_server_pid"], row["pane_id"])
+    return record({**row, "pane": pane}, Session)
