@@ -88,7 +88,7 @@ def test_a_turn_is_a_number_of_steps_with_tool_calls_and_then_ends() -> None:
 
 
 def test_step_numbers_go_on_where_the_context_left_them() -> None:
-    reply = Worker().reply(asked("Go on.", context="- Step 41: measured\n"))
+    reply = Worker().reply(asked("Go on.", context="- Step 41: document the cursor\nStep 99 of the manual\n"))
     assert "Step 42: " in reply.text
 
 
@@ -106,7 +106,7 @@ def test_above_its_window_the_model_refuses() -> None:
 
 def test_an_ask_is_answered_with_a_complete_document_at_the_path_and_then_a_closing_word() -> None:
     brain = Worker()
-    first = brain.reply(asked(ASK, context="Step 3: measured\n", used=150_000))
+    first = brain.reply(asked(ASK, context="Step 3: document the cursor\n", used=150_000))
     path, content = written(first)
     assert path == "/p/.bmad/handoffs/.draft/7f3a91c2-1.md"
     for section in ("Current Task", "Progress Summary", "Active Subagents", "Recent Decisions"):
@@ -171,6 +171,13 @@ def test_a_successor_hands_on_the_task_and_the_constraints_it_was_given() -> Non
     _, content = written(Worker().reply(asked(ASK, context=HANDOFF)))
     assert "## Current Task\nMake it survive." in content
     assert "- Names stay\n- Tests first" in content
+
+
+def test_the_outline_in_an_ask_is_not_taken_for_the_predecessors_document() -> None:
+    outline = ASK + "\n## Current Task\n<what you work on>\n## Important Context\n- (C9) <constraint>\n"
+    _, content = written(Worker().reply(asked(outline, context=HANDOFF)))
+    assert "Make it survive." in content
+    assert "<" not in content
 
 
 def test_no_branch_in_the_handoff_is_null_in_the_receipt() -> None:

@@ -40,7 +40,7 @@ _CHORES = (
     "name the error after what the caller sees",
     "document the cursor",
 )
-_STEP = re.compile(r"\bStep (\d+)\b")
+_STEP = re.compile(rf"\bStep (\d+): (?:{'|'.join(_CHORES)})")
 _LATEST = re.compile(r"^Step \d+: .* \((\d+) of \d+\)$", re.MULTILINE)
 _DENIED = re.compile(r"denied|rejected|permission to use|haven't granted|not been granted", re.IGNORECASE)
 
@@ -113,7 +113,7 @@ class Worker:
 
     def _hand_over(self, asked: Asked, mark: Mark) -> Reply:
         path = paperwork.draft_path(asked.text)
-        work = self._work_so_far(asked)
+        work = self._work_so_far(asked, mark)
         if path is None or self._at_fault("silent", mark):
             return self._say(asked, "I will do that later.")
         if self._at_fault("message_instead", mark):
@@ -180,8 +180,9 @@ class Worker:
             return jump
         return used
 
-    def _work_so_far(self, asked: Asked) -> Work:
-        known = paperwork.inherited(asked.context)
+    def _work_so_far(self, asked: Asked, mark: Mark) -> Work:
+        # The ask itself shows a document's outline, which must not be taken for the predecessor's.
+        known = paperwork.inherited(asked.context.partition(f"[baton {mark.cycle} ")[0])
         done = _steps_done(asked.context)
         earlier = [known.items[key] for key in known.ids("C")]
         return Work(

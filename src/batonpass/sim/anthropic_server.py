@@ -1,0 +1,115 @@
+"""The HTTP side of the scripted Anthropic model: loopback only, one thread for each connection."""
+
+import json
+import socket
+import sys
+import threading
+from contextlib import suppress
+from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
+from typing import Any, Protocol, cast
+
+from batonpass.sim import anthropic_wire as wire
+
+
+class Mind(Protocol):
+    """What the server asks for answers."""
+
+    window: int
+    stopping: threading.Event
+
+    def answer(self, body: dict[str, Any], raw: bytes) -> tuple[wire.Answer, wire.Request]: ...
+
+
+class Server(ThreadingHTTPServer):
+    daemon_threads = True
+    block_on_close = False  # clients keep idle connections open; waiting for them would wait for ever
+    request_queue_size = 64
+
+    def __init__(self, port: int, mind: Mind) -> None:
+        super().__init__(("127.0.0.1", port), _Handler)
+        self.mind = mind
+
+    def handle_error(self, request: object, client_address: object) -> None:
+        """A client that went away is no error: agents are killed in tests all the time."""
+        if not isinstance(sys.exception(), ConnectionError):
+            super().handle_error(cast(Any, request), client_address)
+
+
+class _Handler(BaseHTTPRequestHandler):
+    protocol_version = "HTTP/1.1"
+    disable_nagle_algorithm = True
+    server: Server
+
+    def log_message(self, format: str, *args: object) -> None:
+        """Quiet: requests are recorded by the model."""
+
+    def do_HEAD(self) -> None:
+        self._json({}, body=False)
+
+    def do_GET(self) -> None:
+        self._json({})
+
+    def do_POST(self) -> None:
+        raw = self.rfile.read(int(self.headers.get("content-length") or 0))
+        path = self.path.partition("?")[0]
+        if path.endswith("/count_tokens"):
+            self._json({"input_tokens": len(raw) // 4})
+        elif path.endswith("/v1/messages"):
+            self._messages(raw)
+        else:
+            self._json({})
+
+    def _messages(self, raw: bytes) -> None:
+        try:
+            body = json.loads(raw)
+        except ValueError:
+            self._json(
+                {"type": "error", "error": {"type": "invalid_request_error", "message": "no JSON"}}, 400
+            )
+            return
+        answer, request = self.server.mind.answer(body, raw)
+        self._pause(answer.reply.delay)
+        if answer.reply.error == "cut_before":
+            self._cut()
+        elif answer.reply.error not in (None, "cut_mid"):
+            status, failure = wire.error(str(answer.reply.error), answer.used, self.server.mind.window)
+            self._json(failure, status)
+        elif request.stream:
+            self._stream(answer)
+        else:
+            self._json(answer.whole())
+
+    def _stream(self, answer: wire.Answer) -> None:
+        self.send_response(200)
+        self.send_header("content-type", "text/event-stream")
+        self.send_header("request-id", "req_rehearsal")
+        self.send_header("transfer-encoding", "chunked")
+        self.end_headers()
+        for event in answer.events():
+            data = f"event: {event['type']}\ndata: {json.dumps(event)}\n\n".encode()
+            self.wfile.write(b"%x\r\n%s\r\n" % (len(data), data))
+            self.wfile.flush()
+            if event["type"] == "content_block_delta":
+                if answer.reply.error == "cut_mid":
+                    self._cut()
+                    return
+                self._pause(answer.reply.chunk_delay)
+        self.wfile.write(b"0\r\n\r\n")
+
+    def _json(self, answer: dict[str, Any], status: int = 200, *, body: bool = True) -> None:
+        data = json.dumps(answer).encode()
+        self.send_response(status)
+        self.send_header("content-type", "application/json")
+        self.send_header("content-length", str(len(data) if body else 0))
+        self.end_headers()
+        if body:
+            self.wfile.write(data)
+
+    def _pause(self, seconds: float) -> None:
+        if seconds:
+            self.server.mind.stopping.wait(seconds)
+
+    def _cut(self) -> None:
+        self.close_connection = True
+        with suppress(OSError):
+            self.connection.shutdown(socket.SHUT_RDWR)

@@ -1,0 +1,210 @@
+"""The Messages API as Claude Code speaks it: what a request says, and how a reply is put on the wire."""
+
+import json
+import re
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from enum import StrEnum
+from typing import Any
+
+from batonpass.sim.brain import Reply, ToolUse
+
+Json = dict[str, Any]
+
+
+class Kind(StrEnum):
+    """Who in the agent asks."""
+
+    MAIN = "main"  # the conversation that its user sees
+    SIDE = "side"  # titles, small models, suggestions for the next prompt
+    SUB = "sub"  # a sub-agent
+    COMPACT = "compact"  # the summary of a compaction
+
+
+_COMPACTION = (
+    "Tool calls will be rejected and you will fail the task",
+    "create a detailed summary of the conversation",
+    "tasked with summarizing conversations",
+)
+_SUGGESTION = "[SUGGESTION MODE:"
+_SUB_AGENT = "You are an agent for Claude Code"
+_FEW_TOOLS = 3  # the main conversation and sub-agents bring many more
+_REMINDER = re.compile(r"<system-reminder>.*?</system-reminder>", re.DOTALL)
+_SESSION = re.compile(r"[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}")
+
+
+@dataclass(frozen=True, slots=True)
+class Message:
+    """One message: all of its text, what a person (or Baton) said in it, and the tool results in it."""
+
+    role: str
+    text: str
+    said: str
+    results: tuple[str, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class Request:
+    kind: Kind
+    model: str
+    system: str
+    messages: tuple[Message, ...]
+    session: str | None  # the agent's session id, where it says it
+    stream: bool
+
+    @property
+    def user_texts(self) -> list[str]:
+        """Every user message in order, without tool results and the agent's own reminders."""
+        return [message.said for message in self.messages if message.role == "user" and message.said]
+
+    @property
+    def results(self) -> tuple[str, ...]:
+        """Results of the tools that the last response called."""
+        found: list[str] = []
+        for message in reversed(self.messages):
+            if message.role == "assistant":
+                break
+            found[:0] = message.results
+        return tuple(found)
+
+
+def read(body: Mapping[str, Any]) -> Request:
+    """What a request body says; parts that are not there count as empty."""
+    system = _text(body.get("system") or "")
+    messages = tuple(_message(entry) for entry in body.get("messages") or ())
+    session = _SESSION.findall(str((body.get("metadata") or {}).get("user_id") or ""))
+    return Request(
+        kind=_kind(system, messages, body.get("tools") or ()),
+        model=str(body.get("model") or ""),
+        system=system,
+        messages=messages,
+        session=session[-1] if session else None,
+        stream=bool(body.get("stream")),
+    )
+
+
+def _kind(system: str, messages: Sequence[Message], tools: Sequence[object]) -> Kind:
+    said = [message.text for message in messages if message.role != "assistant"]
+    last = said[-1] if said else ""
+    if any(sign in last or sign in system for sign in _COMPACTION):
+        return Kind.COMPACT
+    if len(tools) <= _FEW_TOOLS or last.lstrip().startswith(_SUGGESTION):
+        return Kind.SIDE
+    return Kind.SUB if _SUB_AGENT in system else Kind.MAIN
+
+
+def _message(entry: Mapping[str, Any]) -> Message:
+    content = entry.get("content") or ""
+    blocks = [{"type": "text", "text": content}] if isinstance(content, str) else content
+    texts = [block.get("text", "") for block in blocks if block.get("type") == "text"]
+    results = tuple(
+        _text(block.get("content") or "") for block in blocks if block.get("type") == "tool_result"
+    )
+    said = "\n".join(filter(None, (_REMINDER.sub("", text).strip() for text in texts)))
+    return Message(str(entry.get("role")), "\n".join(texts), said, results)
+
+
+def _text(content: object) -> str:
+    if isinstance(content, str):
+        return content
+    if not isinstance(content, list):
+        return ""
+    return "\n".join(block["text"] for block in content if isinstance(block, dict) and "text" in block)
+
+
+_ERRORS = {
+    "rate_limit": (429, "rate_limit_error", "This request would exceed the rate limit. Please try again."),
+    "overloaded": (529, "overloaded_error", "Overloaded"),
+    "server": (500, "api_error", "Internal server error"),
+    "authentication": (401, "authentication_error", "invalid x-api-key"),
+    "too_long": (400, "invalid_request_error", "prompt is too long: {used} tokens > {window} maximum"),
+}
+
+
+def error(name: str, used: int, window: int) -> tuple[int, Json]:
+    """Status and body of an error by its name in Reply.error. KeyError for one that is no answer."""
+    status, kind, message = _ERRORS[name]
+    text = message.format(used=max(used, window + 1), window=window)
+    return status, {"type": "error", "error": {"type": kind, "message": text}, "request_id": "req_rehearsal"}
+
+
+@dataclass(frozen=True, slots=True)
+class Answer:
+    """A reply made ready for the wire."""
+
+    id: str
+    model: str
+    reply: Reply
+    used: int
+
+    @property
+    def blocks(self) -> list[Json]:
+        text: list[Json] = [{"type": "text", "text": self.reply.text}]
+        tools = [_tool(f"toolu_{self.id}_{n}", tool) for n, tool in enumerate(self.reply.tools)]
+        return (text if self.reply.text or not tools else []) + tools
+
+    @property
+    def stop_reason(self) -> str:
+        return "tool_use" if self.reply.tools else "end_turn"
+
+    def usage(self, output: int) -> Json:
+        """Input, both cache counts and the final output add up to `used`, as a reader will count them."""
+        inputs = max(0, self.used - self.reply.output)
+        fresh = min(inputs, 3)
+        created = min(inputs - fresh, 1_000)
+        return {
+            "input_tokens": fresh,
+            "cache_creation_input_tokens": created,
+            "cache_read_input_tokens": inputs - fresh - created,
+            "output_tokens": output,
+        }
+
+    def whole(self) -> Json:
+        """The answer to a request that does not stream."""
+        return self._message(self.blocks, self.stop_reason, self.reply.output)
+
+    def events(self) -> Iterator[Json]:
+        """The answer as a stream of events; each text in as many pieces as the reply says."""
+        yield {"type": "message_start", "message": self._message([], None, 1)}
+        for index, block in enumerate(self.blocks):
+            yield from self._block(index, block)
+        delta = {"stop_reason": self.stop_reason, "stop_sequence": None}
+        yield {"type": "message_delta", "delta": delta, "usage": {"output_tokens": self.reply.output}}
+        yield {"type": "message_stop"}
+
+    def _message(self, blocks: list[Json], stop_reason: str | None, output: int) -> Json:
+        return {
+            "id": self.id,
+            "type": "message",
+            "role": "assistant",
+            "model": self.model,
+            "content": blocks,
+            "stop_reason": stop_reason,
+            "stop_sequence": None,
+            "usage": self.usage(output),
+        }
+
+    def _block(self, index: int, block: Json) -> Iterator[Json]:
+        if block["type"] == "text":
+            empty: Json = {"type": "text", "text": ""}
+            deltas = [{"type": "text_delta", "text": piece} for piece in self._pieces(block["text"])]
+        else:
+            empty = {**block, "input": {}}
+            deltas = [{"type": "input_json_delta", "partial_json": json.dumps(block["input"])}]
+        yield {"type": "content_block_start", "index": index, "content_block": empty}
+        for delta in deltas:
+            yield {"type": "content_block_delta", "index": index, "delta": delta}
+        yield {"type": "content_block_stop", "index": index}
+
+    def _pieces(self, text: str) -> list[str]:
+        size = max(1, -(-len(text) // max(1, self.reply.chunks)))
+        return [text[at : at + size] for at in range(0, len(text), size)]
+
+
+def _tool(identity: str, tool: ToolUse) -> Json:
+    name, arguments = tool.name, dict(tool.arguments)
+    if name == "write":
+        name, arguments = "Write", {"file_path": arguments["path"], "content": arguments["content"]}
+    elif name == "shell":
+        name, arguments = "Bash", {"description": "Work on the job", **arguments}
+    return {"type": "tool_use", "id": identity, "name": name, "input": arguments}
