@@ -1,0 +1,1 @@
+"""Where interactive sessions are shown."""

@@ -1,20 +1,12 @@
 """The seam to the place where interactive sessions are shown."""
 
-import re
 from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Protocol
 
 from batonpass.session import PaneRef
-
-_ESCAPE = re.compile(
-    r"\x1b\[[0-?]*[ -/]*[@-~]"  # CSI: colours and the like
-    r"|\x1b[\]PX^_][^\x07\x1b]*(?:\x07|\x1b\\)?"  # OSC (titles, links) and other strings
-    r"|\x1b[ -/]+[0-~]"  # character sets
-    r"|\x1b[0-~]"
-    r"|[\x00-\x08\x0b-\x1f\x7f]"  # shift in and out, other controls
-)
+from batonpass.terminals.text import strip_escapes
 
 
 class TerminalError(Exception):
@@ -23,6 +15,14 @@ class TerminalError(Exception):
 
 class PaneGone(TerminalError):
     """The pane (or its whole server) is not there any more."""
+
+
+class PaneBusy(TerminalError):
+    """Keys would not reach the application as a whole: the pane is dead, or in `mode` (someone reads)."""
+
+    def __init__(self, message: str, mode: str) -> None:
+        super().__init__(message)
+        self.mode = mode  # "" when the pane is dead
 
 
 @dataclass(frozen=True, slots=True)
@@ -56,7 +56,7 @@ class Screen:
         >>> Screen(("\\x1b[1mbold\\x1b[0m", "plain"), 0, 0).text
         'bold\\nplain'
         """
-        return "\n".join(_ESCAPE.sub("", row) for row in self.rows)
+        return "\n".join(strip_escapes(row) for row in self.rows)
 
 
 class Terminal(Protocol):
@@ -84,11 +84,11 @@ class Terminal(Protocol):
     async def screen(self, pane: PaneRef) -> Screen: ...
 
     async def paste(self, pane: PaneRef, text: str) -> None:
-        """Put text into the application as one bracketed paste, with no Enter."""
+        """Put text into the application as one bracketed paste, with no Enter. Raises PaneBusy."""
         ...
 
     async def press(self, pane: PaneRef, key: str) -> None:
-        """One key by its tmux name: Enter, Escape, C-c."""
+        """One key by its tmux name: Enter, Escape, C-c. Raises PaneBusy."""
         ...
 
     async def leave_mode(self, pane: PaneRef) -> None:
