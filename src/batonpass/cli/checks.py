@@ -1,0 +1,166 @@
+"""What Baton needs of a machine, looked at without changing it; each finding names what mends it."""
+
+import json
+import os
+import re
+import shutil
+import subprocess
+import sys
+import tempfile
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
+from pathlib import Path
+
+from batonpass import __version__
+from batonpass.cli.client import NotRunning, Refused, call, log_path, state_home
+
+# Older ones lack the control-mode flags by which Baton looks on without resizing anybody's windows.
+_TMUX_SINCE = (3, 2)
+_PYTHON_SINCE = (3, 11)
+_ANSWER_WITHIN = 20.0
+
+
+@dataclass(frozen=True, slots=True)
+class Check:
+    """One thing that was looked at. `mend` is the command that puts it right, empty when all is well."""
+
+    name: str
+    ok: bool
+    found: str
+    mend: str = ""
+    essential: bool = True
+
+
+def checks(env: Mapping[str, str], cwd: Path) -> Iterator[Check]:
+    """Every check, in the order in which a person would mend things."""
+    yield python(sys.version_info[:3])
+    yield tmux(env)
+    yield git(env)
+    yield state_folder(Path(state_home()))
+    yield daemon()
+    yield claude(env)
+    yield claude_hooks(env, cwd)
+
+
+def python(version: tuple[int, ...]) -> Check:
+    """Whether this Python is new enough."""
+    found = ".".join(map(str, version))
+    return Check(
+        "python",
+        version >= _PYTHON_SINCE,
+        found,
+        "" if version >= _PYTHON_SINCE else "install Python 3.11 or newer",
+    )
+
+
+def tmux(env: Mapping[str, str]) -> Check:
+    """Whether tmux is there and new enough."""
+    said = _version_of(["tmux", "-V"], env)
+    if said is None:
+        return Check("tmux", False, "not found", _install("tmux"))
+    numbers = re.search(r"(\d+)\.(\d+)", said)
+    # A development build names no number ("tmux master"): it is newer than any release.
+    new_enough = numbers is None or (int(numbers[1]), int(numbers[2])) >= _TMUX_SINCE
+    return Check(
+        "tmux", new_enough, said, "" if new_enough else f"{_install('tmux')}   (3.2 or newer is needed)"
+    )
+
+
+def git(env: Mapping[str, str]) -> Check:
+    """Whether git is there."""
+    said = _version_of(["git", "--version"], env)
+    return Check("git", said is not None, said or "not found", "" if said else _install("git"))
+
+
+def state_folder(home: Path) -> Check:
+    """Whether Baton can write its state; a folder that is not there yet is not made."""
+    nearest = home
+    while not nearest.exists() and nearest != nearest.parent:
+        nearest = nearest.parent
+    try:
+        with tempfile.TemporaryFile(dir=nearest):
+            pass
+    except OSError as problem:
+        mend = f"make {nearest} a folder that you can write to, or set BATON_HOME to another"
+        return Check("state", False, f"{home} cannot be written ({problem.strerror})", mend)
+    return Check("state", True, str(home))
+
+
+def daemon() -> Check:
+    """Whether the daemon is well; one that does not run is well too, since it starts by itself."""
+    try:
+        running = call("ping", start=False, within=5.0)
+    except NotRunning:
+        return Check("daemon", True, "not running; it starts by itself")
+    except Refused as problem:
+        return Check("daemon", False, problem.message, f"look at {log_path()}, then: baton daemon stop")
+    found = f"running, pid {running['pid']}, Baton {running['version']}"
+    if running["version"] != __version__:
+        return Check(
+            "daemon",
+            False,
+            f"{found}, but this command is {__version__}",
+            "baton daemon stop",
+            essential=False,
+        )
+    return Check("daemon", True, found)
+
+
+def claude(env: Mapping[str, str]) -> Check:
+    """Whether Claude Code is there; without it the demo and the other agents still work."""
+    program = env.get("BATON_CLAUDE") or "claude"
+    said = _version_of([program, "--version"], env)
+    if said is not None:
+        return Check("claude", True, said, essential=False)
+    install = "npm install -g @anthropic-ai/claude-code"
+    if shutil.which("npm", path=env.get("PATH")) is None:
+        install = f"{_install('nodejs npm')} && {install}"
+    return Check("claude", False, f"{program} not found", install, essential=False)
+
+
+def claude_hooks(env: Mapping[str, str], cwd: Path) -> Check:
+    """Whether Claude Code's settings let hooks run: without them Baton sees and does nothing."""
+    user = Path(env.get("CLAUDE_CONFIG_DIR") or Path(env.get("HOME") or Path.home()) / ".claude")
+    for path in (cwd / ".claude/settings.local.json", cwd / ".claude/settings.json", user / "settings.json"):
+        try:
+            settings = json.loads(path.read_text(encoding="utf-8"))
+        except FileNotFoundError:
+            continue
+        except (OSError, ValueError) as problem:
+            return Check(
+                "claude hooks", False, f"{path} cannot be read: {problem}", f"mend {path}", essential=False
+            )
+        if isinstance(settings, dict) and settings.get("disableAllHooks") is True:
+            found = f"switched off by disableAllHooks in {path}: Baton cannot see these sessions"
+            return Check("claude hooks", False, found, f"take disableAllHooks out of {path}", essential=True)
+    return Check("claude hooks", True, "allowed")
+
+
+def _version_of(argv: list[str], env: Mapping[str, str]) -> str | None:
+    """What a program says of its version, in one line; None when it is not there or fails."""
+    program = shutil.which(argv[0], path=env.get("PATH"))
+    if program is None:
+        return None
+    try:
+        done = subprocess.run(
+            [program, *argv[1:]],
+            env=dict(env),
+            stdin=subprocess.DEVNULL,
+            capture_output=True,
+            timeout=_ANSWER_WITHIN,
+            check=True,
+        )
+    except (OSError, subprocess.SubprocessError):
+        return None
+    lines = done.stdout.decode("utf-8", "replace").strip().splitlines()
+    return lines[0] if lines else None
+
+
+def _install(packages: str) -> str:
+    if sys.platform == "darwin":
+        return f"brew install {packages.replace('nodejs npm', 'node')}"
+    sudo = "" if os.geteuid() == 0 else "sudo "
+    for manager, command in (("apt-get", "install -y"), ("dnf", "install -y"), ("pacman", "-S")):
+        if shutil.which(manager):
+            return f"{sudo}{manager} {command} {packages}"
+    return f"install {packages} with your package manager"

@@ -1,0 +1,115 @@
+"""The records that the daemon sends, as the commands read them. `--json` prints them as they came."""
+
+from typing import TypedDict
+
+
+class ForecastRow(TypedDict):
+    tokens_per_message: float | None
+    messages_left: float | None
+    seconds_left: float | None
+
+
+class RunningCycle(TypedDict):
+    id: str
+    step: str
+    since: float | str
+
+
+class LastHandoff(TypedDict):
+    path: str
+    number: int
+    at: float | str
+
+
+class SessionRow(TypedDict):
+    """One session, as `baton status` shows it."""
+
+    session: str
+    name: str
+    project: str
+    agent: str
+    agent_session: str | None
+    state: str
+    used: int | None
+    window: int | None
+    usable: int | None
+    percent: float | None
+    zone: str
+    source: str | None
+    confidence: float | None
+    forecast: ForecastRow | None
+    chain: int
+    pane: str | None
+    host: str
+    model: str | None
+    waiting_for: str | None
+    cycle: RunningCycle | None
+    last_handoff: LastHandoff | None
+    notice: str | None
+
+
+class DaemonRow(TypedDict):
+    pid: int
+    version: str
+    host: str
+    started: float | str
+
+
+class NotificationRow(TypedDict):
+    at: float | str
+    session: str | None
+    text: str
+
+
+class Status(TypedDict):
+    host: str
+    daemon: DaemonRow
+    sessions: list[SessionRow]
+    notifications: list[NotificationRow]
+
+
+class StartedSession(TypedDict):
+    """A session that was just started or taken over; `attach` is the command that shows it."""
+
+    session: str
+    name: str
+    project: str
+    agent: str
+    attach: list[str]
+
+
+class HandoffRow(TypedDict):
+    path: str
+    number: int
+    previous: str | None
+    created: float | str
+    session: str
+    percent: float | None
+    sealed: bool
+
+
+class HandoffText(HandoffRow):
+    text: str
+
+
+class StepRow(TypedDict):
+    step: str
+    state: str
+    started: float | str
+    seconds: float | None
+    attempts: int
+    note: str | None
+
+
+class CycleRow(TypedDict):
+    id: str
+    session: str
+    state: str
+    cause: str
+    way: str | None
+    percent: float | None
+    started: float | str
+    seconds: float | None
+    document: str | None
+    note: str | None
+    steps: list[StepRow]

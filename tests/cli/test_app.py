@@ -1,0 +1,53 @@
+import sys
+from collections.abc import Callable
+
+import pytest
+from typer.testing import Result
+
+from batonpass import __version__
+from batonpass.cli.app import main
+
+Baton = Callable[..., Result]
+
+
+@pytest.mark.parametrize("argv", [[], ["-h"], ["--help"]])
+def test_baton_alone_is_friendly(baton: Baton, argv: list[str]) -> None:
+    shown = baton(*argv).output
+    for command in (
+        "run",
+        "adopt",
+        "status",
+        "handoff",
+        "continue",
+        "handoffs",
+        "cycles",
+        "doctor",
+        "daemon",
+        "demo",
+    ):
+        assert f" {command} " in shown
+    assert "baton run claude" in shown
+
+
+def test_run_says_in_its_help_where_the_agents_words_go(baton: Baton) -> None:
+    shown = baton("run", "-h").output
+    assert "[-- ARGS]" in shown
+    assert "baton run claude -- --model opus" in shown
+
+
+def test_the_version_is_told(baton: Baton) -> None:
+    assert baton("--version").stdout == f"baton {__version__}\n"
+
+
+def test_an_unknown_command_is_wrong_usage(baton: Baton) -> None:
+    result = baton("stats")
+    assert result.exit_code == 2
+    assert "status" in result.output, "the nearest right one is named"
+
+
+def test_main_gives_the_exit_code(
+    monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    assert main(["daemon", "status"]) == 3
+    monkeypatch.setattr(sys, "argv", ["baton", "--version"])
+    assert main() == 0

@@ -1,0 +1,165 @@
+import json
+import os
+from collections.abc import Callable
+from pathlib import Path
+
+import pytest
+from typer.testing import Result
+
+from batonpass.cli import checks
+from tests.cli.fake_daemon import FakeDaemon
+
+Baton = Callable[..., Result]
+
+
+@pytest.fixture
+def programs(tmp_path: Path) -> Callable[..., dict[str, str]]:
+    """An environment whose PATH holds exactly the programs given, each saying its version."""
+
+    def environment(**said: str) -> dict[str, str]:
+        folder = tmp_path / "bin"
+        folder.mkdir()
+        for name, version in said.items():
+            program = folder / name
+            program.write_text(f"#!/bin/sh\necho '{version}'\n", encoding="utf-8")
+            program.chmod(0o755)
+        return {"PATH": str(folder), "HOME": str(tmp_path)}
+
+    return environment
+
+
+def test_a_missing_program_comes_with_the_command_that_mends_it(
+    programs: Callable[..., dict[str, str]],
+) -> None:
+    env = programs()
+    for check, package in ((checks.tmux(env), "tmux"), (checks.git(env), "git")):
+        assert not check.ok
+        assert check.essential
+        assert check.found == "not found"
+        assert "install" in check.mend
+        assert package in check.mend
+
+
+@pytest.mark.parametrize(
+    ("said", "ok"),
+    [
+        ("tmux 3.5a", True),
+        ("tmux 3.2", True),
+        ("tmux 3.1c", False),
+        ("tmux 2.9", False),
+        ("tmux master", True),
+    ],
+)
+def test_an_old_tmux_is_told(programs: Callable[..., dict[str, str]], said: str, ok: bool) -> None:
+    check = checks.tmux(programs(tmux=said))
+    assert (check.ok, check.found) == (ok, said)
+    assert ("3.2 or newer" in check.mend) is not ok
+
+
+def test_an_old_python_is_told() -> None:
+    assert checks.python((3, 11, 0)).ok
+    assert not checks.python((3, 10, 9)).ok
+
+
+def test_claude_is_found_by_path_or_by_its_variable(
+    programs: Callable[..., dict[str, str]], tmp_path: Path
+) -> None:
+    env = programs(claude="2.1.325 (Claude Code)")
+    assert checks.claude(env).found == "2.1.325 (Claude Code)"
+    elsewhere = {**env, "PATH": "/nonexistent", "BATON_CLAUDE": str(tmp_path / "bin" / "claude")}
+    assert checks.claude(elsewhere).ok
+
+
+def test_a_missing_claude_is_no_catastrophe_and_npm_is_offered_where_it_is_missing_too(
+    programs: Callable[..., dict[str, str]],
+) -> None:
+    env = programs(npm="10.0.0")
+    check = checks.claude(env)
+    assert (check.ok, check.essential) == (False, False)
+    assert check.mend == "npm install -g @anthropic-ai/claude-code"
+    without_npm = checks.claude({**env, "PATH": "/nonexistent"})
+    assert "&& npm install" in without_npm.mend
+
+
+@pytest.mark.parametrize("where", ["user", "project"])
+def test_hooks_that_are_switched_off_are_told_with_the_file(tmp_path: Path, where: str) -> None:
+    folder = (tmp_path if where == "user" else tmp_path / "api") / ".claude"
+    folder.mkdir(parents=True)
+    (folder / "settings.json").write_text('{"disableAllHooks": true}', encoding="utf-8")
+    check = checks.claude_hooks({"HOME": str(tmp_path)}, tmp_path / "api")
+    assert not check.ok
+    assert check.essential
+    assert str(folder / "settings.json") in check.mend
+
+
+def test_hooks_are_looked_up_where_claude_was_told_to_look(tmp_path: Path) -> None:
+    (tmp_path / "settings.json").write_text('{"disableAllHooks": true}', encoding="utf-8")
+    assert not checks.claude_hooks({"HOME": "/nonexistent", "CLAUDE_CONFIG_DIR": str(tmp_path)}, tmp_path).ok
+
+
+@pytest.mark.parametrize("text", ['{"disableAllHooks": false}', "{}", "[]"])
+def test_settings_that_allow_hooks_are_well(tmp_path: Path, text: str) -> None:
+    (tmp_path / ".claude").mkdir()
+    (tmp_path / ".claude" / "settings.json").write_text(text, encoding="utf-8")
+    assert checks.claude_hooks({"HOME": str(tmp_path)}, tmp_path / "api").ok
+
+
+def test_broken_settings_are_named(tmp_path: Path) -> None:
+    (tmp_path / ".claude").mkdir()
+    (tmp_path / ".claude" / "settings.json").write_text("{", encoding="utf-8")
+    check = checks.claude_hooks({"HOME": str(tmp_path)}, tmp_path / "api")
+    assert not check.ok
+    assert "settings.json cannot be read" in check.found
+
+
+def test_a_state_folder_is_looked_at_and_not_made(tmp_path: Path) -> None:
+    assert checks.state_folder(tmp_path / "a" / "b").ok
+    assert list(tmp_path.iterdir()) == []
+    (tmp_path / "file").touch()
+    check = checks.state_folder(tmp_path / "file" / "b")
+    assert not check.ok
+    assert "BATON_HOME" in check.mend
+
+
+def test_a_daemon_of_another_version_is_to_be_stopped(daemon: FakeDaemon) -> None:
+    daemon.answers["ping"] = {"pid": 1, "version": "0.0.1"}
+    check = checks.daemon()
+    assert (check.ok, check.essential, check.mend) == (False, False, "baton daemon stop")
+
+
+def test_a_daemon_that_does_not_run_is_well() -> None:
+    assert checks.daemon().ok
+
+
+def test_the_doctor_ends_with_one_when_something_essential_is_missing(
+    baton: Baton, monkeypatch: pytest.MonkeyPatch, programs: Callable[..., dict[str, str]]
+) -> None:
+    for name, value in programs(git="git version 2.40", tmux="tmux 3.1").items():
+        monkeypatch.setenv(name, value)
+    result = baton("doctor")
+    assert result.exit_code == 1
+    assert "✘ tmux" in result.stdout
+    assert "✔ git           git version 2.40" in result.stdout
+    assert "! claude" in result.stdout
+    assert "1 thing must be mended" in result.stdout
+
+
+def test_the_doctor_is_content_without_claude(
+    baton: Baton, monkeypatch: pytest.MonkeyPatch, programs: Callable[..., dict[str, str]]
+) -> None:
+    for name, value in programs(git="git version 2.40", tmux="tmux 3.5a").items():
+        monkeypatch.setenv(name, value)
+    assert baton("doctor").exit_code == 0
+    told = json.loads(baton("doctor", "--json").stdout)
+    assert told["ok"] is True
+    assert [check["name"] for check in told["checks"]] == [
+        "python",
+        "tmux",
+        "git",
+        "state",
+        "daemon",
+        "claude",
+        "claude hooks",
+    ]
+    assert set(told["checks"][0]) == {"name", "ok", "found", "mend", "essential"}
+    assert os.environ["HOME"] not in told["checks"][0]["found"]
