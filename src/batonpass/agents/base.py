@@ -15,7 +15,11 @@ from batonpass.terminals.base import Screen
 from batonpass.transcripts.events import Event
 
 
-class NotInstalled(Exception):
+class LaunchError(Exception):
+    """The agent cannot be started as asked; the text says what to change."""
+
+
+class NotInstalled(LaunchError):
     """The agent's program is not on the machine; the text says how to get it."""
 
 
@@ -53,6 +57,7 @@ class Launch:
 #   ask       at the end of a turn: waits for the daemon, then prints the pending ask, if any
 #   prime N   at the start of a conversation: prints part N (from 1) of the sealed handoff, if one is due;
 #             part 1 also reports the event
+#   note      at a user's prompt: reports, and prints a remark that is to ride on it, if any
 #   permit    a permission request: prints the allow answer if it is for the draft path, else nothing
 # What they print was rendered before by the adapter (`render_*`), so that the hook itself knows no agent.
 
@@ -190,6 +195,10 @@ class Agent(Protocol):
         ...
 
     def render_prime(self, part: str) -> str: ...
+
+    def render_note(self, text: str) -> str:
+        """What the `note` hook prints so that `text` stands beside the user's prompt."""
+        ...
 
     def render_permit(self) -> str: ...
 

@@ -1,0 +1,101 @@
+"""Claude Code, as Baton drives it."""
+
+import json
+from collections.abc import Mapping, Sequence
+from pathlib import Path
+
+from batonpass.agents.base import Binding, Box, HookReport, Launch, LaunchOrder, Status
+from batonpass.agents.claude import hooks, launch, limits, record, status
+from batonpass.agents.claude import screen as display
+from batonpass.reading import CONFIDENCE, Reading, Source
+from batonpass.terminals.base import Screen
+from batonpass.transcripts.events import Event
+
+
+class Claude:
+    """The Agent protocol over Claude Code 2.1; see `batonpass.agents.base` for what each method promises."""
+
+    name = "claude"
+    clear_command = "/clear"
+    prime_parts = 3
+    prime_cap = 9_500  # it cuts what a hook adds at 10 000 characters; the rest is for the frame around it
+    permit_tools: tuple[str, ...] = ("Write", "Edit")
+    permit_path_at: tuple[str, ...] = ("tool_input", "file_path")
+
+    def launch(self, order: LaunchOrder) -> Launch:
+        return launch.launch(order, self.prime_parts)
+
+    def parse(self, line: bytes) -> list[Event]:
+        return record.parse(line)
+
+    def report(self, payload: Mapping[str, object]) -> HookReport | None:
+        return hooks.report(payload)
+
+    def statusline(self, payload: Mapping[str, object], at: float, env: Mapping[str, str]) -> Reading | None:
+        """A reading; its `used` is unknown before the first response and after a clear or a compaction,
+        when the agent shows nothing or zero."""
+        session, figures, model = (payload.get(key) for key in ("session_id", "context_window", "model"))
+        if not isinstance(session, str) or not isinstance(figures, dict):
+            return None
+        usage, window = figures.get("current_usage"), figures.get("context_window_size")
+        used = record.used_tokens(usage) if isinstance(usage, dict) else None
+        name = model.get("id") if isinstance(model, dict) else None
+        if not isinstance(window, int) or window <= 0:
+            window = self.window(name, env)
+        return _reading(Source.STATUSLINE, at, session, used or None, window, self.usable(window, env), name)
+
+    def screen_reading(self, screen: Screen, at: float, agent_session: str) -> Reading | None:
+        figures = display.figures(screen)
+        if figures is None:
+            return None
+        used, window = figures
+        usable = None if window is None else self.usable(window, {})
+        return _reading(Source.SCREEN, at, agent_session, used, window, usable, None)
+
+    def usable(self, window: int, env: Mapping[str, str]) -> int:
+        return limits.usable(window, env)
+
+    def window(self, model: str | None, env: Mapping[str, str]) -> int:
+        return limits.window(model, env)
+
+    def status(self, binding: Binding) -> Status:
+        return status.status(binding)
+
+    def state_files(self, binding: Binding) -> Sequence[Path]:
+        path = status.state_file(binding)
+        return () if path is None else (path,)
+
+    def dialog(self, screen: Screen) -> str | None:
+        return display.dialog(screen)
+
+    def box(self, screen: Screen) -> Box:
+        return display.box(screen)
+
+    def render_ask(self, text: str) -> str:
+        return json.dumps({"decision": "block", "reason": text})
+
+    def render_prime(self, part: str) -> str:
+        return _context("SessionStart", part)
+
+    def render_note(self, text: str) -> str:
+        return _context("UserPromptSubmit", text)
+
+    def render_permit(self) -> str:
+        answer = {"hookEventName": "PermissionRequest", "decision": {"behavior": "allow"}}
+        return json.dumps({"hookSpecificOutput": answer})
+
+
+def _context(event: str, text: str) -> str:
+    return json.dumps({"hookSpecificOutput": {"hookEventName": event, "additionalContext": text}})
+
+
+def _reading(
+    source: Source,
+    at: float,
+    session: str,
+    used: int | None,
+    window: int | None,
+    usable: int | None,
+    model: str | None,
+) -> Reading:
+    return Reading(at, session, used, window, usable, source, CONFIDENCE[source], model)

@@ -1,0 +1,147 @@
+"""The settings that a launch passes to Claude Code: the user's own `--settings`, with Baton's added."""
+
+import json
+import re
+import shlex
+from collections.abc import Mapping
+from pathlib import Path
+from typing import Any
+
+from batonpass.agents.base import LaunchError, LaunchOrder
+
+Settings = dict[str, Any]
+
+_EVENTS = (
+    "PostToolUse",
+    "SessionEnd",
+    "StopFailure",
+    "PreCompact",
+    "PostCompact",
+    "Notification",
+    "SubagentStart",
+    "SubagentStop",
+)
+_TIMEOUTS = {"ask": 30, "prime": 10, "permit": 10, "note": 5, "event": 5}
+_PATH_RULE = re.compile(r"(Edit|Read|Write|MultiEdit|NotebookEdit|Glob|Grep|LS)\(/(?!/)(.*)\)")
+_OUR_STATUS_LINE = re.compile(r"\bbaton(?:pass)?\b.*\bstatusline\b")
+
+
+def config_folder(env: Mapping[str, str]) -> Path:
+    """Where Claude Code keeps its files for this environment."""
+    if folder := env.get("CLAUDE_CONFIG_DIR"):
+        return Path(folder)
+    return Path(env.get("HOME") or Path.home()) / ".claude"
+
+
+def read_given(given: str, project: Path) -> Settings:
+    """What the user passed as `--settings`, a file or JSON itself. Raises LaunchError."""
+    if given.lstrip().startswith("{"):
+        return _decode(given, "the JSON given with --settings")
+    path = project / Path(given).expanduser()
+    try:
+        text = path.read_text(encoding="utf-8")
+    except (OSError, UnicodeDecodeError) as error:
+        raise LaunchError(
+            f"The settings file {path} given with --settings cannot be read: {error}."
+        ) from error
+    settings = _decode(text, f"the settings file {path}")
+    return _with_own_paths(settings, path.parent.resolve())
+
+
+def merge(order: LaunchOrder, given: Settings, prime_parts: int) -> Settings:
+    """The user's settings with Baton's hooks, status line and one permission added; nothing is taken away."""
+    merged = dict(given)
+    hooks: dict[str, Any] = dict(_dict(given.get("hooks")))
+    for event, roles in _roles(prime_parts).items():
+        ours = {"hooks": [_command(order, role) for role in roles]}
+        before = hooks.get(event)
+        hooks[event] = [*(before if isinstance(before, list) else []), ours]
+    merged["hooks"] = hooks
+    permissions = dict(_dict(given.get("permissions")))
+    allowed = permissions.get("allow")
+    permissions["allow"] = [*(allowed if isinstance(allowed, list) else []), *_draft_rules(order.draft_dir)]
+    merged["permissions"] = permissions
+    merged["statusLine"] = {
+        **_dict(_users_status_line(order, given)),
+        "type": "command",
+        "command": shlex.join(order.statusline),
+    }
+    return merged
+
+
+def chained_status_line(order: LaunchOrder, given: Settings) -> str | None:
+    """The status line command that the user would see without Baton."""
+    command = _dict(_users_status_line(order, given)).get("command")
+    return command if isinstance(command, str) else None
+
+
+def _users_status_line(order: LaunchOrder, given: Settings) -> object:
+    """The first status line in Claude Code's own order of precedence that is not ours."""
+    ours = shlex.join(order.statusline)
+    folder = order.project / ".claude"
+    files = (
+        folder / "settings.local.json",
+        folder / "settings.json",
+        config_folder(order.env) / "settings.json",
+    )
+    for settings in (given, *map(_read_leniently, files)):
+        line = _dict(settings.get("statusLine"))
+        command = line.get("command")
+        if isinstance(command, str) and command and command != ours and not _OUR_STATUS_LINE.search(command):
+            return line
+    return None
+
+
+def _roles(prime_parts: int) -> dict[str, list[tuple[str, ...]]]:
+    return {
+        "SessionStart": [("prime", str(part)) for part in range(1, prime_parts + 1)],
+        "Stop": [("ask",)],
+        "PermissionRequest": [("permit",)],
+        "UserPromptSubmit": [("note",)],
+        **{event: [("event",)] for event in _EVENTS},
+    }
+
+
+def _command(order: LaunchOrder, role: tuple[str, ...]) -> dict[str, object]:
+    return {"type": "command", "command": shlex.join((*order.hook, *role)), "timeout": _TIMEOUTS[role[0]]}
+
+
+def _draft_rules(draft_dir: Path) -> list[str]:
+    """Leave to write drafts. Both spellings of a path with a symbolic link in it, for either may be used."""
+    spellings = dict.fromkeys((str(draft_dir.absolute()), str(draft_dir.resolve())))
+    return [f"Edit(/{spelling}/**)" for spelling in spellings]
+
+
+def _with_own_paths(settings: Settings, folder: Path) -> Settings:
+    """In a settings file `/` is that file's folder; say so in full, for the rules move to another file."""
+    permissions = settings.get("permissions")
+    if not isinstance(permissions, dict):
+        return settings
+    moved = {
+        key: [_PATH_RULE.sub(rf"\1(/{folder}/\2)", rule) if isinstance(rule, str) else rule for rule in rules]
+        if isinstance(rules, list)
+        else rules
+        for key, rules in permissions.items()
+    }
+    return {**settings, "permissions": moved}
+
+
+def _decode(text: str, what: str) -> Settings:
+    try:
+        settings = json.loads(text)
+    except json.JSONDecodeError as error:
+        raise LaunchError(f"In {what}, line {error.lineno}, column {error.colno}: {error.msg}.") from error
+    if not isinstance(settings, dict):
+        raise LaunchError(f"There is no JSON object in {what}; Claude Code's settings are one.")
+    return settings
+
+
+def _read_leniently(path: Path) -> Settings:
+    try:
+        return _dict(json.loads(path.read_text(encoding="utf-8")))
+    except (OSError, ValueError):
+        return {}
+
+
+def _dict(value: object) -> Settings:
+    return value if isinstance(value, dict) else {}
