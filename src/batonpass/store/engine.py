@@ -5,7 +5,6 @@ import os
 import sqlite3
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
-from functools import partial
 from pathlib import Path
 
 import sqlalchemy as sa
@@ -110,8 +109,14 @@ def _parse(url: str) -> sa.URL:
     )
 
 
-# Escaped ASCII, and no NaN: what one of the databases would refuse in JSON, neither gets.
-_dumps = partial(json.dumps, allow_nan=False)
+def _dumps(value: object) -> str:
+    # Escaped ASCII, and no NaN: what one of the databases would refuse in JSON, neither gets.
+    try:
+        return json.dumps(value, allow_nan=False)
+    except (TypeError, ValueError) as error:
+        raise StoreError(
+            f"A value that is not JSON was given to the store, so nothing was changed: {error}."
+        ) from error
 
 
 def _sqlite(url: sa.URL) -> sa.Engine:

@@ -54,7 +54,9 @@ _SQLITE |= {sqlite3.SQLITE_CORRUPT: _DAMAGED, sqlite3.SQLITE_NOTADB: _DAMAGED}
 
 def explain(error: exc.SQLAlchemyError, where: str) -> StoreError:
     """The same error as one sentence that names the store and what to do next."""
-    origin = error.orig if isinstance(error, exc.DBAPIError) else None
+    origin = error.orig if isinstance(error, exc.StatementError) else None
+    if isinstance(origin, StoreError):
+        return origin
     if isinstance(origin, sqlite3.Error):
         # Extended codes carry the plain one in their low byte.
         code = getattr(origin, "sqlite_errorcode", 0) & 0xFF

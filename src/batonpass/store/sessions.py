@@ -33,19 +33,14 @@ class Sessions(Part):
         A name or pane means a live session if there is one, else the last that had it. AmbiguousSession
         when several fit.
         """
-        for condition in (
-            sessions.c.id == text,
-            sessions.c.name == text,
-            sessions.c.pane_id == text,
-            sessions.c.id.startswith(text, autoescape=True),
-        ):
-            found = self._select(condition, *_of(host)) if text else []
-            live = [one for one in found if one.ended is None and one.state is not State.ENDED]
-            if len(live) > 1:
-                raise AmbiguousSession(text, tuple(one.id for one in live))
-            if found:
-                return (live or found)[-1]
-        return None
+        if not text:
+            return None
+        for exact in (sessions.c.id == text, sessions.c.name == text, sessions.c.pane_id == text):
+            if found := self._select(exact, *_of(host)):
+                live = [one for one in found if one.ended is None and one.state is not State.ENDED]
+                return _only(text, live or found[-1:])
+        beginning = self._select(sessions.c.id.startswith(text, autoescape=True), *_of(host))
+        return _only(text, beginning) if beginning else None
 
     def update_session(self, id: str, **fields: Any) -> Session:
         """Change the fields named, leave the others as they are, and give the session as it is then."""
@@ -68,13 +63,21 @@ class Sessions(Part):
             return [_session(row) for row in connection.execute(query).mappings()]
 
     def beat(self, host: str, at: float, *, name: str | None = None, version: str | None = None) -> None:
-        """Note that a host is alive."""
+        """Note that a host is alive; a name and a version that were told before stay until told anew."""
+        told = {key: value for key, value in (("name", name), ("version", version)) if value is not None}
         with self._db.write() as connection:
-            row = {"id": host, "name": name or host, "heartbeat": at, "version": version}
-            self._db.keep(connection, hosts, "id", row)
+            new = {"id": host, "name": host, "heartbeat": at, "version": None}
+            self._db.keep(connection, hosts, "id", new, overwrite=False)
+            connection.execute(sa.update(hosts).where(hosts.c.id == host).values(heartbeat=at, **told))
 
     def hosts(self) -> list[HostRecord]:
         return self._all(sa.select(hosts).order_by(hosts.c.id), HostRecord)
+
+
+def _only(text: str, found: list[Session]) -> Session:
+    if len(found) > 1:
+        raise AmbiguousSession(text, tuple(one.id for one in found))
+    return found[0]
 
 
 def _of(host: str | None) -> list[sa.ColumnElement[bool]]:

@@ -1,0 +1,96 @@
+"""A private PostgreSQL server: for tests, and for trying Baton on many hosts without setting one up."""
+
+import os
+import pwd
+import shutil
+import subprocess
+import tempfile
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+
+_SECONDS = 60
+_PLACES = ("/usr/lib/postgresql/*/bin", "/usr/pgsql-*/bin", "/opt/homebrew/opt/postgresql*/bin")
+# Nobody else can reach it, and it does not have to survive a power cut.
+_OPTIONS = "-c listen_addresses='' -c fsync=off -c max_connections=50 -c shared_buffers=16MB"
+
+
+class NotAvailable(Exception):
+    """No PostgreSQL server can be started here; the text says why and what to do."""
+
+
+@contextmanager
+def private_postgres() -> Iterator[str]:
+    """The URL of a server of our own, reached through a socket in a private folder; gone afterwards.
+
+    Raises NotAvailable where its programs are missing or refuse to start.
+    """
+    programs = _programs()
+    account = _account()
+    # Not the configured temporary directory: a socket's path must be short, and the account must get there.
+    folder = Path(tempfile.mkdtemp(prefix="baton-pg-", dir="/tmp"))
+    try:
+        if account is not None:
+            os.chown(folder, account.pw_uid, account.pw_gid)
+        data = folder / "data"
+        initdb = ["-D", str(data), "-U", "baton", "-A", "trust", "-E", "UTF8", "--locale=C", "--no-sync"]
+        _run([str(programs / "initdb"), *initdb], folder, account)
+        control = [str(programs / "pg_ctl"), "-D", str(data), "-w", "-t", str(_SECONDS)]
+        start = ["-l", str(folder / "log"), "-o", f"{_OPTIONS} -k {folder}", "start"]
+        try:
+            _run([*control, *start], folder, account)
+            yield f"postgresql://baton@/postgres?host={folder}"
+        finally:
+            if (data / "postmaster.pid").exists():
+                _run([*control, "-m", "immediate", "stop"], folder, account)
+    finally:
+        shutil.rmtree(folder, ignore_errors=True)
+
+
+def _programs() -> Path:
+    found = [path for place in _PLACES for path in Path("/").glob(f"{place[1:]}/initdb")]
+    if on_path := shutil.which("initdb"):
+        found.append(Path(on_path))
+    if not found:
+        raise NotAvailable("PostgreSQL's server is not installed: try `apt-get install postgresql`.")
+    return max(found, key=lambda path: [int(digits) for digits in _numbers(path)]).parent
+
+
+def _numbers(path: Path) -> list[str]:
+    return "".join(letter if letter.isdigit() else " " for letter in str(path)).split()
+
+
+def _account() -> pwd.struct_passwd | None:
+    """Whom to run it as: PostgreSQL refuses to serve as root."""
+    if os.geteuid() != 0:
+        return None
+    for name in ("postgres", "nobody"):
+        try:
+            return pwd.getpwnam(name)
+        except KeyError:
+            continue
+    raise NotAvailable(
+        "PostgreSQL does not run as root, and there is no account postgres or nobody to run it as."
+    )
+
+
+def _run(argv: list[str], folder: Path, account: pwd.struct_passwd | None) -> None:
+    env = {"PATH": os.environ.get("PATH", os.defpath), "HOME": str(folder), "LC_ALL": "C"}
+    # To a file and not a pipe: the server inherits it, and would hold a pipe open for as long as it lives.
+    with (folder / "said").open("w+", encoding="utf-8", errors="replace") as said:
+        done = subprocess.run(
+            argv,
+            cwd=folder,
+            env=env,
+            stdin=subprocess.DEVNULL,
+            stdout=said,
+            stderr=subprocess.STDOUT,
+            timeout=2 * _SECONDS,
+            check=False,
+            user=account.pw_uid if account else None,
+            group=account.pw_gid if account else None,
+            extra_groups=[] if account else None,
+        )
+        said.seek(0)
+        if done.returncode:
+            raise NotAvailable(f"{Path(argv[0]).name} failed: {said.read().strip()[-500:]}")
