@@ -22,6 +22,7 @@ def test_baton_alone_is_friendly(baton: Baton, argv: list[str]) -> None:
         "handoffs",
         "cycles",
         "doctor",
+        "config",
         "daemon",
         "demo",
     ):
@@ -33,6 +34,7 @@ def test_run_says_in_its_help_where_the_agents_words_go(baton: Baton) -> None:
     shown = baton("run", "-h").output
     assert "[-- ARGS]" in shown
     assert "baton run claude -- --model opus" in shown
+    assert "(default: its folder)" in shown
 
 
 def test_the_version_is_told(baton: Baton) -> None:

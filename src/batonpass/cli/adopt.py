@@ -11,8 +11,8 @@ from batonpass.cli.words import clean
 
 
 def adopt(
-    pane: str | None = typer.Argument(None, help="A tmux pane such as %3 [default: the one you are in]."),
-    agent: str | None = typer.Option(None, "--agent", help="Which agent runs there [default: found out]."),
+    pane: str | None = typer.Argument(None, help="A tmux pane such as %3 (default: the one you are in)."),
+    agent: str | None = typer.Option(None, "--agent", help="Which agent runs there (default: found out)."),
     json: bool = typer.Option(False, "--json", help="Print the session as JSON."),
 ) -> None:
     """Watch over an agent that already runs in a tmux pane. Writes nothing of yours."""

@@ -10,6 +10,7 @@ from typer.core import TyperGroup
 from batonpass import __version__
 from batonpass.cli import (
     adopt,
+    config,
     continue_,
     cycles,
     daemon,
@@ -78,6 +79,7 @@ app.add_typer(handoffs.app, name="handoffs", rich_help_panel=_LOOK)
 app.add_typer(cycles.app, name="cycles", rich_help_panel=_LOOK)
 app.command("demo", rich_help_panel=_CARE)(demo.demo)
 app.command("doctor", rich_help_panel=_CARE)(doctor.doctor)
+app.add_typer(config.app, name="config", rich_help_panel=_CARE)
 app.add_typer(daemon.app, name="daemon", rich_help_panel=_CARE)
 
 

@@ -12,7 +12,7 @@ from batonpass.cli.run import START_WITHIN, agent_arguments, present
 
 def continue_(
     ctx: typer.Context,
-    file: Path | None = typer.Argument(None, help="The handoff document [default: the project's latest]."),
+    file: Path | None = typer.Argument(None, help="The handoff document (default: the project's latest)."),
     agent: str = typer.Option("claude", "--agent", help="The agent to start."),
     detach: bool = typer.Option(False, "--detach", "-d", help="Start it and return at once."),
     json: bool = typer.Option(False, "--json", help="Print the session as JSON; does not attach."),

@@ -25,7 +25,7 @@ _COLOURS = {
 
 @app.command("list")
 def list_(
-    session: str | None = typer.Argument(None, help="A session's id or name [default: all]."),
+    session: str | None = typer.Argument(None, help="A session's id or name (default: all)."),
     json: bool = typer.Option(False, "--json", help="Print them as JSON."),
 ) -> None:
     """List the cycles, newest first."""
@@ -40,7 +40,7 @@ def list_(
 
 @app.command("show")
 def show(
-    cycle: str | None = typer.Argument(None, metavar="[ID]", help="The cycle [default: the latest]."),
+    cycle: str | None = typer.Argument(None, metavar="ID", help="The cycle (default: the latest)."),
     json: bool = typer.Option(False, "--json", help="Print it as JSON."),
 ) -> None:
     """Show a cycle: every step, its time, its attempts."""

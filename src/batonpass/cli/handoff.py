@@ -16,7 +16,7 @@ _ENDS_WITHIN = 3600.0
 
 def handoff(
     session: str | None = typer.Argument(
-        None, help="A session's id or name, or its pane [default: the one of this folder]."
+        None, help="A session's id or name, or its pane (default: the one of this folder)."
     ),
     why: str | None = typer.Option(None, "--why", help="The reason; it is kept with the handoff."),
     wait: bool = typer.Option(True, "--wait/--no-wait", help="Wait until the baton is passed."),

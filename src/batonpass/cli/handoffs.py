@@ -42,7 +42,7 @@ def list_(
 @app.command("show")
 def show(
     which: str | None = typer.Argument(
-        None, metavar="[FILE|NUMBER]", help="A document, or its number [default: the latest]."
+        None, metavar="FILE|NUMBER", help="A document, or its number (default: the latest)."
     ),
     json: bool = typer.Option(False, "--json", help="Print it as JSON."),
 ) -> None:
