@@ -18,6 +18,7 @@ def home(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> Iterator[Path]:
         monkeypatch.setenv("BATON_HOME", folder)
         monkeypatch.setenv("HOME", str(tmp_path))
         monkeypatch.setenv("COLUMNS", "100")
+        monkeypatch.setenv("LINES", "40")
         monkeypatch.setenv("TERM", "dumb")
         for name in ("FORCE_COLOR", "CLAUDE_CONFIG_DIR", "BATON_CLAUDE", "TMUX", "TMUX_PANE"):
             monkeypatch.delenv(name, raising=False)

@@ -28,7 +28,7 @@ def test_run_alone_starts_claude_in_this_folder(daemon: FakeDaemon, baton: Baton
         "name": None,
         "ladder": None,
         "width": 100,
-        "height": 50,
+        "height": 40,
     }
     assert "tmux attach-session -t =api" in result.stdout
 
