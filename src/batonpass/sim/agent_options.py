@@ -6,8 +6,6 @@ import os
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
-from batonpass.home import home as baton_home
-
 COMPACT_MARGIN = 33_000  # tokens below the window at which it compacts itself
 BLOCK_MARGIN = 23_000  # and, with compaction off, at which it refuses to go on
 DEFAULT_MODEL = "scripted-1"
@@ -72,7 +70,12 @@ def parse(argv: Sequence[str], env: Mapping[str, str]) -> Options:
 
 def home_of(env: Mapping[str, str]) -> str:
     """Where transcripts and state files live."""
-    return env.get(PREFIX + "HOME") or os.path.join(baton_home(env), "scripted")
+    given = env.get(PREFIX + "HOME")
+    if given:
+        return given
+    from batonpass.home import home  # it loads OpenSSL: three megabytes in each of hundreds of agents
+
+    return os.path.join(home(env), "scripted")
 
 
 def window_of(model: str | None, env: Mapping[str, str]) -> int:

@@ -2,7 +2,7 @@
 
 import os
 import signal
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 
 from batonpass.sim import agent_faults, agent_screen, agent_tools
 from batonpass.sim.agent_faults import Faults
@@ -101,7 +101,11 @@ class Turns:
 
     def started(self, source: str) -> Work[None]:
         """Tell the hooks that a conversation begins; what they answer is its context."""
-        for answer in (yield from self.hooks.run("session_start", source=source)):
+        answers = yield from self.hooks.run("session_start", source=source)
+        self._told(answers, source)
+
+    def _told(self, answers: Sequence[Mapping[str, object]], source: str) -> None:
+        for answer in answers:
             context = answer.get("context")
             if isinstance(context, str) and context:
                 self.talk.told(context, source)
@@ -117,7 +121,8 @@ class Turns:
         else:
             self.talk.prompted(text, origin, prompt_id)
         die_if(self.faults, "prompt")
-        yield from self.hooks.run("prompt", prompt=text, prompt_id=prompt_id, origin=origin)
+        answers = yield from self.hooks.run("prompt", prompt=text, prompt_id=prompt_id, origin=origin)
+        self._told(answers, "prompt")
         yield from self._misbehave()
 
     def _misbehave(self) -> Work[None]:
