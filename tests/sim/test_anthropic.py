@@ -206,6 +206,44 @@ def test_a_prompt_that_came_twice_is_counted_twice(model: AnthropicModel) -> Non
     assert model.user_texts() == ["one", "two", "two", "three"]
 
 
+MEANWHILE = "The user sent a new message while you were working:\nalso this\nplease\n\n"
+
+
+@pytest.mark.parametrize(
+    "news",
+    [
+        {"role": "system", "content": MEANWHILE + "IMPORTANT: After completing your current task, you MUST"},
+        {"role": "user", "content": MEANWHILE + "This is how Claude Code surfaces messages the user sends"},
+    ],
+    ids=["2.1.197", "2.1.325"],
+)
+def test_a_prompt_sent_while_a_tool_ran_is_a_user_message_as_it_was_typed(
+    model: AnthropicModel, news: dict[str, str]
+) -> None:
+    result = {"type": "tool_result", "tool_use_id": "t", "content": "slept"}
+    answer(model, request("go", said("first"), {"role": "user", "content": [result]}, news))
+    assert model.requests[0].user_texts == ["go", "also this\nplease"]
+    echo = model.brain
+    assert isinstance(echo, Echo)
+    assert (echo.asked[0].text, echo.asked[0].tool_results) == ("also this\nplease", ("slept",))
+
+
+def test_the_record_of_local_commands_is_no_user_message(model: AnthropicModel) -> None:
+    caveat = "<local-command-caveat>Caveat: not for you</local-command-caveat>"
+    command = "<command-name>/clear</command-name>\n<command-args></command-args>"
+    answer(model, request(caveat, f"{command}\n<local-command-stdout></local-command-stdout>\nthe kick"))
+    assert model.requests[0].user_texts == ["the kick"]
+
+
+def test_news_of_a_background_task_starts_a_turn_but_is_no_user_message(model: AnthropicModel) -> None:
+    news = "<system-reminder>\n<task-notification>task 7 ended</task-notification>\n</system-reminder>"
+    answer(model, request("go", said("done"), news))
+    assert model.requests[0].user_texts == ["go"]
+    echo = model.brain
+    assert isinstance(echo, Echo)
+    assert "task 7 ended" in echo.asked[0].text
+
+
 def test_one_can_wait_for_a_request_that_is_still_to_come(model: AnthropicModel) -> None:
     sender = threading.Timer(0, post, (model, request("late")))
     sender.start()

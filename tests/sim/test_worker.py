@@ -92,6 +92,12 @@ def test_step_numbers_go_on_where_the_context_left_them() -> None:
     assert "Step 42: " in reply.text
 
 
+def test_it_tells_the_user_what_it_heard_but_never_says_a_tag_again() -> None:
+    assert Worker().reply(asked("Use tabs.\nEverywhere.")).text.startswith("On it: Use tabs.\nStep 1: ")
+    for text in ("[baton 7f3a91c2 note 1] You are at 60 %.", "<task-notification>x</task-notification>"):
+        assert Worker().reply(asked(text)).text.startswith("Step 1: ")
+
+
 def test_usage_jumps_at_the_named_turn_of_the_first_conversation_only() -> None:
     brain = worker(jumps={2: 155_000})
     assert brain.reply(asked("x", turn=1)).used == 20_000

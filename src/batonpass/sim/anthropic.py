@@ -204,12 +204,11 @@ class AnthropicModel:
         return self._conversations.setdefault(key, _Conversation())
 
     def _asked(self, request: wire.Request, conversation: _Conversation) -> Asked:
-        texts = request.user_texts
         return Asked(
-            text=texts[-1] if texts else "",
+            text=request.text,
             context="\n".join(message.text for message in request.messages),
             tool_results=request.results,
-            turn=len(texts),
+            turn=len(request.user_texts),
             used=conversation.before(len(request.messages)),
         )
 

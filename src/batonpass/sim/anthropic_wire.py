@@ -29,7 +29,16 @@ _COMPACTION = (
 _SUGGESTION = "[SUGGESTION MODE:"
 _SUB_AGENT = "You are an agent for Claude Code"
 _FEW_TOOLS = 3  # the main conversation and sub-agents bring many more
-_REMINDER = re.compile(r"<system-reminder>.*?</system-reminder>", re.DOTALL)
+# What the agent itself puts into user messages: reminders, the record of local commands, background news.
+_NOT_SAID = re.compile(
+    r"<(system-reminder|task-notification|local-command-[a-z]+|command-[a-z]+)>.*?</\1>", re.DOTALL
+)
+# A prompt sent while a tool runs: in a system message in 2.1.197, beside the tool's result in 2.1.325.
+_MEANWHILE = re.compile(
+    r"The user sent a new message while you were working:\n(.*?)"
+    r"(?:\n\n(?:IMPORTANT: After completing your|This is how Claude Code surfaces).*|\Z)",
+    re.DOTALL,
+)
 _SESSION = re.compile(r"[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}")
 
 
@@ -54,18 +63,26 @@ class Request:
 
     @property
     def user_texts(self) -> list[str]:
-        """Every user message in order, without tool results and the agent's own reminders."""
-        return [message.said for message in self.messages if message.role == "user" and message.said]
+        """Every user message in order, without tool results and what the agent itself puts in."""
+        return [message.said for message in self.messages if message.said and message.role != "assistant"]
+
+    @property
+    def text(self) -> str:
+        """What is to be answered: the last user message, or what started a turn in its place."""
+        news = [message for message in self._since_response if message.role == "user"]
+        if news and not self.results and not any(message.said for message in self._since_response):
+            return news[-1].text
+        return next(reversed(self.user_texts), "")
 
     @property
     def results(self) -> tuple[str, ...]:
         """Results of the tools that the last response called."""
-        found: list[str] = []
-        for message in reversed(self.messages):
-            if message.role == "assistant":
-                break
-            found[:0] = message.results
-        return tuple(found)
+        return tuple(result for message in self._since_response for result in message.results)
+
+    @property
+    def _since_response(self) -> tuple[Message, ...]:
+        answered = [at for at, message in enumerate(self.messages) if message.role == "assistant"]
+        return self.messages[answered[-1] + 1 :] if answered else self.messages
 
 
 def read(body: Mapping[str, Any]) -> Request:
@@ -100,8 +117,15 @@ def _message(entry: Mapping[str, Any]) -> Message:
     results = tuple(
         _text(block.get("content") or "") for block in blocks if block.get("type") == "tool_result"
     )
-    said = "\n".join(filter(None, (_REMINDER.sub("", text).strip() for text in texts)))
-    return Message(str(entry.get("role")), "\n".join(texts), said, results)
+    role, text = str(entry.get("role")), "\n".join(texts)
+    return Message(role, text, _said(role, text), results)
+
+
+def _said(role: str, text: str) -> str:
+    meanwhile = [prompt.strip() for prompt in _MEANWHILE.findall(text)]
+    if meanwhile or role == "system":
+        return "\n".join(meanwhile)
+    return _NOT_SAID.sub("", text).strip()
 
 
 def _text(content: object) -> str:

@@ -15,7 +15,7 @@ END = "BATON-HANDOFF>>>"
 
 _WRITE_TO = re.compile(r"^[>\s]*Write it to:[ \t]*`?(/[^\n`]+?)`?[ \t]*$", re.MULTILINE)
 _ITEM = re.compile(r"^\s*(?:[-*]|\d+\.)\s+(?:\[.\]\s+)?\(([CNPI]\d+)\)\s*(.*)$", re.MULTILINE)
-_BRANCH = re.compile(r"^\*\*Branch(?:\*\*:|:\*\*)[ \t]*`?([^\s`]+)", re.MULTILINE)
+_BRANCH = re.compile(r"\*\*Branch(?:\*\*:|:\*\*)[ \t]*`?([^\s`]+)")
 _PART = re.compile(r"^.*\bpart (\d+) of \d+\b.*$", re.MULTILINE | re.IGNORECASE)
 _RECEIPT_BLOCK = re.compile(r"```json\s*(\{.*?\})\s*```", re.DOTALL)
 _NO_BRANCH = {"none", "unknown", "-", "–", "—", "(none)", "n/a"}

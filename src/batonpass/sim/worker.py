@@ -146,7 +146,7 @@ class Worker:
 
     def _work(self, asked: Asked) -> Reply:
         if not asked.tool_results:
-            return self._take_step(asked, 1, f"On it: {_first_line(asked.text)}\n")
+            return self._take_step(asked, 1, _greeting(asked.text))
         latest = _LATEST.findall(asked.context)
         done = int(latest[-1]) if latest else self.settings.steps
         if done < self.settings.steps:
@@ -207,9 +207,12 @@ def _steps_done(context: str) -> int:
     return max((int(number) for number in _STEP.findall(context)), default=0)
 
 
-def _first_line(text: str) -> str:
+def _greeting(text: str) -> str:
+    """A word on what the user said. Baton's tags must not be said again, and news needs no answer."""
     line = next((line.strip() for line in text.splitlines() if line.strip()), "")
-    return line if len(line) <= 100 else line[:99] + "…"
+    if not line or line.startswith("<") or paperwork.mark_in(text):
+        return ""
+    return f"On it: {line if len(line) <= 100 else line[:99] + '…'}\n"
 
 
 def _in_message(document: str) -> str:

@@ -1,0 +1,49 @@
+"""A private home for the real Claude Code: it starts with no dialog and talks to the scripted model only."""
+
+import json
+import os
+from collections.abc import Mapping
+from pathlib import Path
+from typing import Any
+
+_KEY = "sk-ant-rehearsal-0000000000000000000000000000"  # for the scripted model, which does not look at it
+_KEPT = ("PATH", "LANG", "LC_ALL", "TERM", "COLORTERM", "TMPDIR", "SHELL", "USER", "LOGNAME", "PYTHONPATH")
+_QUIET = {
+    "DISABLE_AUTOUPDATER": "1",
+    "DISABLE_TELEMETRY": "1",
+    "DISABLE_ERROR_REPORTING": "1",
+    "DISABLE_BUG_COMMAND": "1",
+    "DISABLE_COST_WARNINGS": "1",
+    "CLAUDE_CODE_DISABLE_NONESSENTIAL_TRAFFIC": "1",
+    "CLAUDE_CODE_ENABLE_PROMPT_SUGGESTION": "false",
+}
+
+
+def claude_environment(
+    home: Path, project: Path, base_url: str, *, env: Mapping[str, str] = os.environ
+) -> dict[str, str]:
+    """The whole environment for a Claude Code that works on `project` against the model at `base_url`.
+
+    Everything it writes goes below `home`, where onboarding, the key and the trust in this one project
+    are settled beforehand. May be called again for another project with the same home.
+    """
+    config = home / ".claude"
+    config.mkdir(mode=0o700, parents=True, exist_ok=True)
+    _settle(config / ".claude.json", project.resolve())
+    return {
+        **{name: env[name] for name in _KEPT if name in env},
+        "HOME": str(home),
+        "CLAUDE_CONFIG_DIR": str(config),
+        "ANTHROPIC_BASE_URL": base_url,
+        "ANTHROPIC_API_KEY": _KEY,
+        **_QUIET,
+    }
+
+
+def _settle(path: Path, project: Path) -> None:
+    state: dict[str, Any] = json.loads(path.read_text(encoding="utf-8")) if path.exists() else {}
+    state.setdefault("hasCompletedOnboarding", True)
+    state.setdefault("customApiKeyResponses", {"approved": [_KEY[-20:]], "rejected": []})
+    entry = state.setdefault("projects", {}).setdefault(str(project), {})
+    entry["hasTrustDialogAccepted"] = True
+    path.write_text(json.dumps(state, indent=2), encoding="utf-8")

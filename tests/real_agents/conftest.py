@@ -1,0 +1,94 @@
+"""Real agent CLIs against the scripted model: private homes, private tmux servers, nothing shared.
+
+A test that takes `claude_cli` runs on every version; `@pytest.mark.long_on("2.1.197")` moves that version
+to the long matrices.
+"""
+
+import os
+import subprocess
+import tempfile
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+
+from batonpass.sim.anthropic import AnthropicModel
+from batonpass.sim.rehearsal import claude_environment
+from batonpass.sim.worker import Worker
+from tests.real_agents.harness import Bell, PrivateTmux
+
+AGENTS = Path(__file__).parents[2] / ".agents"
+VERSIONS = ("2.1.197", "2.1.325")
+
+
+def pytest_configure(config: pytest.Config) -> None:
+    config.addinivalue_line("markers", "long_on(*versions): on these versions, part of the long matrices")
+
+
+def pytest_generate_tests(metafunc: pytest.Metafunc) -> None:
+    if "claude_cli" not in metafunc.fixturenames:
+        return
+    mark = metafunc.definition.get_closest_marker("long_on")
+    late = mark.args if mark else ()
+    params = [
+        pytest.param(
+            version, marks=[pytest.mark.real_agent, *([pytest.mark.long] if version in late else [])]
+        )
+        for version in VERSIONS
+    ]
+    metafunc.parametrize("claude_cli", params, indirect=True)
+
+
+@pytest.fixture
+def claude_cli(request: pytest.FixtureRequest) -> Path:
+    """The program of one version of Claude Code."""
+    program = AGENTS / f"claude-{request.param}" / "node_modules" / ".bin" / "claude"
+    if not os.access(program, os.X_OK):
+        pytest.skip(
+            f"NOT TESTED with the real Claude Code {request.param}: scripts/agents has not installed it"
+        )
+    return program
+
+
+@pytest.fixture
+def model() -> Iterator[AnthropicModel]:
+    """The scripted model with a worker; set `model.brain` for another."""
+    with AnthropicModel(Worker()) as running:
+        yield running
+
+
+@pytest.fixture
+def project(tmp_path: Path) -> Path:
+    """A git repository on branch `main` with one commit."""
+    folder = tmp_path / "project"
+    folder.mkdir()
+    (folder / "README.md").write_text("# A project\n", encoding="utf-8")
+    who = ("-c", "user.name=Test", "-c", "user.email=test@example.invalid")
+    for args in (("init", "-q", "-b", "main"), ("add", "."), (*who, "commit", "-q", "-m", "Begin")):
+        subprocess.run(["git", *args], cwd=folder, check=True, timeout=20)
+    return folder
+
+
+@pytest.fixture
+def claude_home(tmp_path: Path, project: Path, model: AnthropicModel) -> dict[str, str]:
+    """The environment of a Claude Code that starts with no dialog and knows only the scripted model."""
+    return claude_environment(tmp_path / "home", project, model.url)
+
+
+@pytest.fixture
+def tmux() -> Iterator[PrivateTmux]:
+    """A tmux server of this test's own."""
+    with tempfile.TemporaryDirectory(prefix="bt-", dir="/tmp") as folder:
+        server = PrivateTmux(Path(folder))
+        try:
+            yield server
+        finally:
+            server.close()
+
+
+@pytest.fixture
+def bell(tmp_path: Path) -> Iterator[Bell]:
+    """What hooks ring; see Bell.settings."""
+    ringing = Bell(tmp_path / "bell")
+    yield ringing
+    ringing.close()
