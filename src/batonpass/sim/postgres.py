@@ -33,13 +33,13 @@ def private_postgres() -> Iterator[str]:
         if account is not None:
             os.chown(folder, account.pw_uid, account.pw_gid)
         data = folder / "data"
-        initdb = ["-D", str(data), "-U", "baton", "-A", "trust", "-E", "UTF8", "--locale=C", "--no-sync"]
+        initdb = ["-D", str(data), "-U", "postgres", "-A", "trust", "-E", "UTF8", "--locale=C", "--no-sync"]
         _run([str(programs / "initdb"), *initdb], folder, account)
         control = [str(programs / "pg_ctl"), "-D", str(data), "-w", "-t", str(_SECONDS)]
         start = ["-l", str(folder / "log"), "-o", f"{_OPTIONS} -k {folder}", "start"]
         try:
             _run([*control, *start], folder, account)
-            yield f"postgresql://baton@/postgres?host={folder}"
+            yield f"postgresql://postgres@/postgres?host={folder}"
         finally:
             if (data / "postmaster.pid").exists():
                 _run([*control, "-m", "immediate", "stop"], folder, account)

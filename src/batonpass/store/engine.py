@@ -135,7 +135,7 @@ def _sqlite(url: sa.URL) -> sa.Engine:
 
     @event.listens_for(engine, "connect")
     def prepare(connection: sqlite3.Connection, _record: object) -> None:
-        connection.isolation_level = None  # transactions begin where we say, so that DDL is in them too
+        connection.isolation_level = None  # transactions begin where we say, and only there
         connection.execute(f"PRAGMA busy_timeout={BUSY_SECONDS * 1000}")
         connection.execute("PRAGMA journal_mode=WAL")
         connection.execute("PRAGMA synchronous=FULL")
