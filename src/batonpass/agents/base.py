@@ -142,6 +142,16 @@ class Binding:
     env: Mapping[str, str] = field(default_factory=dict)
 
 
+@dataclass(frozen=True, slots=True)
+class Found:
+    """A running agent that Baton did not start."""
+
+    pid: int
+    agent_session: str | None
+    transcript: Path | None
+    env: Mapping[str, str] = field(default_factory=dict)
+
+
 class Agent(Protocol):
     """One coding-agent CLI. Methods are quick and never raise on an agent's malformed output."""
 
@@ -174,6 +184,10 @@ class Agent(Protocol):
 
     def window(self, model: str | None, env: Mapping[str, str]) -> int:
         """The window to assume for a model while the agent has not said it."""
+        ...
+
+    def find(self, pid: int) -> Found | None:
+        """This agent, if it runs as that process or below it; None when it does not."""
         ...
 
     def status(self, binding: Binding) -> Status:

@@ -1,0 +1,238 @@
+"""What agents call: hooks, the status line and the launch shim. Standard library only, and little of it.
+
+Reports go to the daemon, or to the spool when it is away. Answers never depend on the daemon: they lie
+ready in the session's private folder, rendered for the agent, and are taken by an atomic rename, so that a
+hook's answer and a typed fallback can never both arrive.
+"""
+
+import os
+import sys
+import time
+
+from batonpass import home as places
+
+_CONNECT_SECONDS = 0.25
+_ASK_SECONDS = 2.5  # how long a stop hook waits for the daemon's word before it looks for itself
+_REVIVE_SECONDS = 10  # a daemon that is away is started again at most this often
+
+
+def main(command: str, args: list[str]) -> int:
+    """Never fails the agent: whatever goes wrong here, the turn goes on."""
+    session = os.environ.get("BATON_SESSION", "")
+    if command == "exec":
+        return _exec(args[0] if args else session, args[1] if len(args) > 1 else places.home(os.environ))
+    payload = sys.stdin.buffer.read()
+    if not session or not session.isalnum():
+        return 0
+    root = places.home(os.environ)
+    folder = places.session_folder(root, session)
+    if command == "statusline":
+        return _statusline(root, folder, session, payload)
+    role = args[0] if args else "event"
+    part = args[1] if len(args) > 1 else "1"
+    if role == "ask":
+        _report(root, session, role, payload, wait=_ASK_SECONDS)
+        _answer(_take(folder, "ask.", payload))
+    elif role == "prime":
+        if part == "1":
+            _report(root, session, role, payload)
+        _answer(_prime(folder, part, payload))
+    elif role == "permit":
+        _report(root, session, role, payload)
+        _answer(_permit(folder, payload))
+    elif role == "note":
+        _report(root, session, role, payload)
+        _answer(_take(folder, "note.", payload))
+    else:
+        _report(root, session, role, payload)
+    return 0
+
+
+def _line(session: str, role: str, payload: bytes) -> bytes:
+    """One report line, made without a JSON encoder: the payload is JSON already, whose strings hold no raw newline."""
+    pane = "".join(c for c in os.environ.get("TMUX_PANE", "") if c.isalnum() or c == "%")
+    head = f'{{"op":"hook","session":"{session}","role":"{role}","pane":"{pane}","at":{time.time():.3f},"payload":'
+    body = payload.strip().replace(b"\r", b" ").replace(b"\n", b" ") or b"null"
+    return head.encode("ascii") + body + b"}\n"
+
+
+def _report(root: str, session: str, role: str, payload: bytes, wait: float = 0.0) -> None:
+    line = _line(session, role, payload)
+    if not _send(root, line, wait):
+        _spool(root, line)
+        _revive(root)
+
+
+def _send(root: str, line: bytes, wait: float = 0.0) -> bool:
+    import _socket
+
+    connection = _socket.socket(_socket.AF_UNIX, _socket.SOCK_STREAM)
+    try:
+        connection.settimeout(_CONNECT_SECONDS)
+        connection.connect(places.socket_path(root))
+        sent = 0
+        while sent < len(line):
+            sent += connection.send(line[sent:])
+    except OSError:
+        return False
+    else:
+        if wait:
+            _await_reply(connection, wait)
+        return True
+    finally:
+        connection.close()
+
+
+def _await_reply(connection: "object", wait: float) -> None:
+    try:
+        connection.settimeout(wait)  # type: ignore[attr-defined]
+        connection.recv(4096)  # type: ignore[attr-defined]
+    except OSError:
+        return  # the daemon is slow or went away: the answer that lies ready still counts
+
+
+def _spool(root: str, line: bytes) -> None:
+    path = places.spool_path(root)
+    try:
+        os.makedirs(os.path.dirname(path), mode=0o700, exist_ok=True)
+        descriptor = os.open(path, os.O_WRONLY | os.O_CREAT | os.O_APPEND, 0o600)
+        try:
+            os.write(descriptor, line)
+        finally:
+            os.close(descriptor)
+    except OSError:
+        return
+
+
+def _revive(root: str) -> None:
+    """Start the daemon again, unless a person stopped it or somebody tried a moment ago."""
+    run = os.path.join(root, "run")
+    stamp = os.path.join(run, "revive")
+    try:
+        if not os.path.isdir(run) or os.path.exists(os.path.join(run, "stopped")):
+            return
+        if os.path.exists(stamp) and time.time() - os.path.getmtime(stamp) < _REVIVE_SECONDS:
+            return
+        os.close(os.open(stamp, os.O_WRONLY | os.O_CREAT, 0o600))
+        os.utime(stamp)
+        with open(os.path.join(run, "daemon.argv"), encoding="utf-8") as file:
+            argv = file.read().split("\0")
+    except OSError:
+        return
+    if os.fork():
+        return
+    try:
+        os.setsid()
+        null = os.open(os.devnull, os.O_RDWR)
+        for descriptor in (0, 1, 2):
+            os.dup2(null, descriptor)
+        environment = {k: v for k, v in os.environ.items() if not k.startswith(("BATON_SESSION", "TMUX"))}
+        os.execvpe(argv[0], argv, environment)
+    except OSError:
+        os._exit(127)
+
+
+def _take(folder: str, prefix: str, payload: bytes) -> bytes | None:
+    """Claim the offer for the conversation that this payload speaks of; at most one taker ever gets it."""
+    try:
+        names = os.listdir(folder)
+    except OSError:
+        return None
+    for name in names:
+        conversation = name[len(prefix) :]
+        if not name.startswith(prefix) or name.endswith(".taken") or conversation.encode() not in payload:
+            continue
+        taken = os.path.join(folder, name + ".taken")
+        try:
+            os.rename(os.path.join(folder, name), taken)
+            with open(taken, "rb") as file:
+                return file.read()
+        except OSError:
+            continue
+    return None
+
+
+def _prime(folder: str, part: str, payload: bytes) -> bytes | None:
+    """The part of the sealed handoff that is due for this kind of start, if any."""
+    compact = payload.replace(b" ", b"")
+    try:
+        names = os.listdir(folder)
+    except OSError:
+        return None
+    for name in names:
+        kind, _, rest = name.partition(".")
+        source, _, number = rest.partition(".")
+        if kind == "prime" and number == part and f'"source":"{source}"'.encode() in compact:
+            with open(os.path.join(folder, name), "rb") as file:
+                return file.read()
+    return None
+
+
+def _permit(folder: str, payload: bytes) -> bytes | None:
+    """The allow answer, for the draft folder of this session and nothing else."""
+    import json
+
+    try:
+        with open(os.path.join(folder, "permit.json"), encoding="utf-8") as file:
+            permit = json.load(file)
+        request = json.loads(payload)
+        value = request
+        for key in permit["path_at"]:
+            value = value[key]
+        wanted = os.path.realpath(os.path.join(request.get("cwd") or "/", value))
+        allowed = os.path.realpath(permit["folder"])
+        tool = request.get("tool_name")
+    except (OSError, ValueError, KeyError, TypeError, AttributeError):
+        return None
+    if tool in permit["tools"] and wanted.startswith(allowed + os.sep):
+        return str(permit["stdout"]).encode()
+    return None
+
+
+def _answer(output: bytes | None) -> None:
+    if output:
+        sys.stdout.buffer.write(output)
+        sys.stdout.buffer.flush()
+
+
+def _statusline(root: str, folder: str, session: str, payload: bytes) -> int:
+    _send(root, _line(session, "statusline", payload))
+    chain = _read(os.path.join(folder, "chain"))
+    if chain:
+        import subprocess
+
+        try:
+            # The user's own command, from the user's own settings, run as the agent would run it.
+            theirs = subprocess.run(chain, shell=True, input=payload, capture_output=True, timeout=2).stdout
+            sys.stdout.buffer.write(theirs.rstrip(b"\n") + b"\n")
+        except (OSError, subprocess.TimeoutExpired):
+            pass
+    _answer(_read(os.path.join(folder, "line")))
+    return 0
+
+
+def _read(path: str) -> bytes:
+    try:
+        with open(path, "rb") as file:
+            return file.read()
+    except OSError:
+        return b""
+
+
+def _exec(session: str, root: str) -> int:
+    """Become the agent that the session's launch file describes; the pane's process is then the agent itself."""
+    import json
+
+    path = os.path.join(places.session_folder(root, session), "launch.json")
+    try:
+        with open(path, encoding="utf-8") as file:
+            launch = json.load(file)
+        environment = dict(launch["env"])
+        for name in ("TMUX", "TMUX_PANE", "TERM"):
+            if name in os.environ:
+                environment[name] = os.environ[name]
+        os.chdir(launch["cwd"])
+        os.execvpe(launch["argv"][0], launch["argv"], environment)
+    except (OSError, ValueError, KeyError) as error:
+        print(f"baton: the agent of session {session} could not be started: {error}; see {path}", file=sys.stderr)
+    return 127

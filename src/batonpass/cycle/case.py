@@ -1,0 +1,90 @@
+"""One cycle at one move: what the step functions share."""
+
+import asyncio
+from dataclasses import dataclass
+from pathlib import Path
+
+from batonpass.agents.base import Agent
+from batonpass.config import Config
+from batonpass.cycle.stage import Stage
+from batonpass.facts import Facts, gather
+from batonpass.handoff.draft import Meta
+from batonpass.project import Project
+from batonpass.store.records import CycleRecord
+from batonpass.supervisor.watch import Watch
+from batonpass.transcripts.whole import all_events
+
+
+@dataclass(slots=True)
+class Case:
+    """A cycle under way, with what it acts on and what it has noted down."""
+
+    stage: Stage
+    cycle: CycleRecord
+    watch: Watch
+    config: Config
+
+    @property
+    def agent(self) -> Agent:
+        return self.watch.agent
+
+    @property
+    def project(self) -> Project:
+        return Project(self.watch.session.project).configured(self.config)
+
+    def recall(self, key: str) -> object:
+        return self.cycle.data.get(key)
+
+    def remember(self, **facts: object) -> None:
+        """Keep something with the cycle, before the next step relies on it."""
+        self.cycle = self.stage.store.update_cycle(self.cycle.id, data={**self.cycle.data, **facts})
+
+    @property
+    def since(self) -> float:
+        """When the current round began; a user's new prompt begins another."""
+        return float(str(self.recall("round_began") or self.cycle.started))
+
+    def draft(self, attempt: int) -> Path:
+        """A fresh name for every attempt: some agents refuse to overwrite what they have not read."""
+        return self.stage.launcher.draft_dir(self.watch) / f"{self.cycle.id}-{attempt}.md"
+
+    async def facts(self) -> Facts:
+        """What a machine knows now; gathered beside the event loop, since git may take a moment."""
+        return await asyncio.to_thread(self._gather)
+
+    def _gather(self) -> Facts:
+        watch = self.watch
+        conversation = watch.conversation_of(self.cycle.old_agent_session) or watch.conversation
+        transcript = conversation.transcript
+        return gather(
+            watch.session.project,
+            watch.session.agent,
+            conversation.agent_session or None,
+            transcript,
+            all_events(transcript, self.agent.parse) if transcript else (),
+            watch.background,
+            at=self.stage.clock.now(),
+            is_own=self.project.is_baton_file,
+        )
+
+    def meta(self, number: int, previous: str | None, created: float) -> Meta:
+        session = self.watch.session
+        return Meta(
+            number=number,
+            previous=previous,
+            created=created,
+            session=session.id,
+            agent=session.agent,
+            agent_session=self.cycle.old_agent_session,
+            project=session.project.name,
+            reason=self.cycle.cause,
+            used=self.cycle.used,
+            usable=_int(self.recall("usable")),
+            window=_int(self.recall("window")),
+            percent=self.cycle.percent,
+            checkpoint=str(self.recall("checkpoint") or "") or None,
+        )
+
+
+def _int(value: object) -> int | None:
+    return value if isinstance(value, int) else None

@@ -1,0 +1,248 @@
+"""The steps that hand the work over: pass, prime, verify, close."""
+
+from dataclasses import replace
+from pathlib import Path
+
+from batonpass.cycle import receipt
+from batonpass.cycle.case import Case
+from batonpass.cycle.plan import (
+    BOX_IN_USE,
+    GONE,
+    NEW_PROMPT,
+    NOT_CLEARED,
+    NOT_SEEN,
+    REJECTED,
+    Move,
+    Outcome,
+    Result,
+    Step,
+    Way,
+)
+from batonpass.cycle.writing import type_once
+from batonpass.delivery import Channel, Delivery, DeliveryState, tag
+from batonpass.disk import write_private
+from batonpass.facts import Change, GitFacts
+from batonpass.handoff import prompts
+from batonpass.handoff.markdown import parse
+from batonpass.handoff.prime import parts
+from batonpass.store.records import CycleState
+from batonpass.supervisor.keys import TEXT, UNSENT, NotReady
+from batonpass.terminals.base import TerminalError
+
+_CLEARED_SECONDS = 8.0
+_STARTED_SECONDS = 30.0
+PENDING_FILE = "HANDOFF_PENDING.md"
+
+
+async def hand_over(case: Case, move: Move) -> Outcome:
+    """Begin the successor's conversation, in place or in a new process, with the handoff laid out for it."""
+    if _successor(case) is not None:
+        return _passed(case, move.way)
+    document = Path(str(case.recall("sealed")))
+    text = document.read_text(encoding="utf-8")
+    laid = parts(text, document, case.agent.prime_cap, case.agent.prime_parts)
+    case.stage.offers(case.watch).prime(["clear", "startup", "compact"], laid)
+    if move.way is Way.RESPAWN:
+        return await _respawn(case)
+    return await _clear(case)
+
+
+def _successor(case: Case) -> str | None:
+    """The new conversation, once the agent's own session-start has named it."""
+    current = case.watch.conversation.agent_session
+    begun = any(
+        s.agent_session == current and s.at >= case.cycle.started and s.source in ("clear", "startup")
+        for s in case.watch.starts
+    )
+    return current if begun and current != case.cycle.old_agent_session else None
+
+
+def _passed(case: Case, way: Way) -> Outcome:
+    case.cycle = case.stage.store.update_cycle(
+        case.cycle.id, way=str(way), new_agent_session=case.watch.conversation.agent_session
+    )
+    return Outcome(Step.PASS, note=str(way), data={"agent_session": case.watch.conversation.agent_session})
+
+
+async def _clear(case: Case) -> Outcome:
+    watch, keys = case.watch, case.stage.keys
+    try:
+        typed = case.recall("clear_typed") and await keys.holds(watch, case.agent.clear_command)
+        if not typed:
+            await keys.ready(watch, case.config.timeouts.pass_)
+        watch.read()
+        if _new_prompts(case):
+            case.remember(round_began=case.stage.clock.now())
+            return Outcome(Step.PASS, NEW_PROMPT, "the user said something after the document was written")
+        case.remember(clear_typed=True)
+        await keys.submit(watch, case.agent.clear_command, lambda: _successor(case) is not None, pasted=bool(typed))
+    except NotReady as obstacle:
+        if obstacle.code == GONE:
+            return Outcome(Step.PASS, GONE, str(obstacle))
+        held = obstacle.code in (TEXT, UNSENT)
+        return Outcome(Step.PASS, BOX_IN_USE if held else NOT_CLEARED, str(obstacle))
+    if await watch.until(lambda: _successor(case) is not None or watch.gone, _CLEARED_SECONDS):
+        return _passed(case, Way.CLEAR) if _successor(case) else Outcome(Step.PASS, GONE, "the agent is gone")
+    return Outcome(Step.PASS, NOT_CLEARED, f"{case.agent.clear_command} did not begin a new conversation")
+
+
+def _new_prompts(case: Case) -> list[str]:
+    mark = str(case.recall("ask_tag") or "")
+    return [p.text for p in case.watch.conversation.human_after(mark)] if mark else []
+
+
+async def _respawn(case: Case) -> Outcome:
+    """A new process in the same pane; the kick goes along on its command line."""
+    watch, now = case.watch, case.stage.clock.now()
+    given = _kick(case, 1, ())
+    delivery = Delivery(
+        given.tag, watch.session.id, case.cycle.id, "kick", 1, Channel.ARGV, DeliveryState.SENT, given.text, now
+    )
+    case.stage.store.save_delivery(delivery)
+    try:
+        await case.stage.launcher.respawn(watch, kick=given.text)
+    except (TerminalError, OSError) as error:
+        return Outcome(Step.PASS, NOT_CLEARED, f"the agent could not be started again: {error}")
+    if await case.watch.until(lambda: _successor(case) is not None, _STARTED_SECONDS):
+        return _passed(case, Way.RESPAWN)
+    return Outcome(Step.PASS, NOT_CLEARED, "the new process did not begin a conversation")
+
+
+def _kick(case: Case, attempt: int, wrong: tuple[str, ...]) -> Delivery:
+    """The prompt that sets the successor to work, with what the user said too late for the document."""
+    mark = tag(case.cycle.id, "kick", attempt)
+    document = Path(str(case.recall("sealed")))
+    if wrong:
+        text = prompts.correct(mark, case.cycle.id, document, wrong)
+    else:
+        late = _late(case)
+        text = prompts.kick(mark, case.cycle.id, document, late_prompts=late, template=case.config.prompts.kick)
+    return Delivery(
+        mark, case.watch.session.id, case.cycle.id, "kick", attempt, Channel.KEYS, DeliveryState.OFFERED, text,
+        case.stage.clock.now(),
+    )  # fmt: skip
+
+
+def _late(case: Case) -> list[str]:
+    """What the user said to the old conversation after its document was written."""
+    old = case.watch.conversation_of(case.cycle.old_agent_session)
+    mark = str(case.recall("ask_tag") or "")
+    if old is None or not mark or case.recall("document") is None:
+        return []
+    old.read()
+    return [prompt.text for prompt in old.human_after(mark)]
+
+
+async def prime(case: Case, move: Move) -> Outcome:
+    """Set the successor to work; its context came with the session start."""
+    watch, store = case.watch, case.stage.store
+    mark = tag(case.cycle.id, "kick", move.attempt)
+    conversation = watch.conversation
+
+    def arrived() -> bool:
+        return conversation.prompted(mark) is not None
+
+    given = store.delivery(mark)
+    if given is not None and given.channel is Channel.ARGV:
+        if await watch.until(lambda: arrived() or watch.gone, case.config.timeouts.prime) and arrived():
+            return Outcome(Step.PRIME, data={"tag": mark, "channel": Channel.ARGV})
+        return Outcome(Step.PRIME, NOT_SEEN, "the kick on the command line does not show in the agent's record")
+    if given is None or given.state is DeliveryState.WITHDRAWN:
+        given = _kick(case, move.attempt, move.missing)
+        store.save_delivery(given)
+    try:
+        seen = await type_once(case.stage.keys, watch, given.text, arrived, case.config.timeouts.prime)
+    except NotReady as obstacle:
+        store.save_delivery(given.become(DeliveryState.WITHDRAWN, case.stage.clock.now()))
+        return Outcome(Step.PRIME, GONE if obstacle.code == GONE else NOT_SEEN, str(obstacle))
+    if not seen:
+        return Outcome(Step.PRIME, NOT_SEEN, "the kick was typed, but the agent's record does not show it")
+    return Outcome(Step.PRIME, data={"tag": mark, "channel": given.channel})
+
+
+async def verify(case: Case, move: Move) -> Outcome:
+    """Compare the successor's own statement with the handoff."""
+    watch = case.watch
+    mark = tag(case.cycle.id, "kick", move.attempt)
+    index = watch.conversation.prompted(mark)
+    since = watch.conversation.log[index].at if index is not None else case.stage.clock.now()
+
+    def statement() -> dict[str, object] | None:
+        for text in watch.conversation.said_after(mark):
+            found = receipt.find(text)
+            if found is not None:
+                return found
+        return None
+
+    def settled() -> bool:
+        return watch.gone or statement() is not None or watch.turn_over(mark, since)
+
+    await watch.until(settled, case.config.timeouts.verify)
+    if statement() is None:
+        await watch.until(lambda: statement() is not None, 1.0)  # the record lags behind the stop hook
+    found = statement()
+    if found is None:
+        problems: tuple[str, ...] = ("the answer does not begin with the receipt",)
+    else:
+        document = parse(Path(str(case.recall("sealed"))).read_text(encoding="utf-8"))
+        problems = receipt.verify(found, receipt.expected(document, _git_at_seal(case)), case.cycle.id)
+    if problems:
+        return Outcome(Step.VERIFY, REJECTED, "; ".join(problems), {"problems": list(problems)})
+    return Outcome(Step.VERIFY, note="receipt accepted", data={"receipt": found or {}})
+
+
+def _git_at_seal(case: Case) -> GitFacts | None:
+    """The branch and the changed files that the handoff speaks of; the successor may have gone on since."""
+    dirty, branch = case.recall("dirty"), case.recall("branch")
+    if not isinstance(dirty, list):
+        return None
+    changes = tuple(Change(str(path), "changed") for path in dirty)
+    return GitFacts(branch=str(branch) if branch else None, head=None, changes=changes)
+
+
+async def close(case: Case, move: Move) -> Outcome:
+    """Put the records in order and say how it ended."""
+    watch, store, now = case.watch, case.stage.store, case.stage.clock.now()
+    case.stage.offers(watch).clear()
+    document = case.recall("sealed")
+    if move.result in (Result.DONE, Result.UNVERIFIED):
+        watch.session = replace(watch.session, chain=watch.session.chain + (0 if case.recall("counted") else 1))
+        case.remember(counted=True)
+        store.update_session(watch.session.id, chain=watch.session.chain)
+    if move.result is Result.PENDING and document:
+        _leave_pending(Path(str(document)), move.note)
+    status = "ok" if move.result is Result.DONE else "critical"
+    details = {
+        "result": str(move.result), "context_usage": case.cycle.percent, "handoff_file": document,
+        "cycle_duration_ms": round(1000 * (now - case.cycle.started)), "usage_reset": move.result is Result.DONE,
+    }  # fmt: skip
+    store.add_health(
+        watch.session.id, watch.session.project, "handoff", status, details, move.note or str(move.result), now
+    )
+    store.update_cycle(case.cycle.id, state=CycleState(str(move.result)), ended=now, note=move.note or None)
+    await _tell(case, move)
+    return Outcome(Step.CLOSE, note=str(move.result))
+
+
+def _leave_pending(document: Path, why: str) -> None:
+    text = (
+        f"# Handoff pending\n\nA handoff is sealed and nobody has taken it: `{document.name}`.\n\n"
+        f"Why: {why or 'the successor could not be started'}.\n\n"
+        f"Continue it with `baton continue {document}`.\n"
+    )
+    write_private(document.parent / PENDING_FILE, text)
+
+
+async def _tell(case: Case, move: Move) -> None:
+    name, document = case.watch.session.name, case.recall("sealed")
+    old = case.cycle.old_agent_session
+    sentences = {
+        Result.DONE: f"{name} passed the baton: {document}",
+        Result.PENDING: f"{name}: the handoff is sealed but was not taken ({move.note}); "
+        f"run: baton continue {document}",
+        Result.UNVERIFIED: f"{name}: the successor's receipt was not accepted ({move.note}); the old conversation "
+        f"{old} can still be resumed; the handoff is {document}",
+        Result.FAILED: f"{name}: {move.note}",
+        Result.POSTPONED: f"{name}: handoff postponed ({move.note}); it is tried again at the next reading",
+    }
+    await case.stage.notify(case.watch.session.id, sentences[move.result])

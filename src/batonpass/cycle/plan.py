@@ -1,0 +1,264 @@
+"""What comes next in a cycle: a pure function of what has happened so far.
+
+The engine runs one move, records its outcome, and asks again. Because the next move depends on nothing
+but recorded outcomes, a cycle that is cut off anywhere goes on at the same place.
+"""
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+from enum import StrEnum
+
+
+class Step(StrEnum):
+    PREPARE = "prepare"
+    SAFE_POINT = "safe_point"
+    ASK = "ask"
+    AWAIT = "await"
+    CHECK = "check"
+    SEAL = "seal"
+    PASS = "pass"
+    PRIME = "prime"
+    VERIFY = "verify"
+    CLOSE = "close"
+
+
+class Way(StrEnum):
+    """How the baton is passed."""
+
+    CLEAR = "clear"
+    RESPAWN = "respawn"
+
+
+class Result(StrEnum):
+    """How a cycle ends."""
+
+    DONE = "done"
+    PENDING = "pending"  # the handoff is sealed, nobody took it: a pending file says so
+    POSTPONED = "postponed"  # nothing was touched; the next reading may try again
+    UNVERIFIED = "unverified"  # passed, but the successor's receipt was not accepted
+    FAILED = "failed"  # no handoff could be sealed; the session was not touched
+
+
+# What a step can report besides "ok".
+GONE = "gone"  # the agent's process or pane is not there
+NO_SAFE_POINT = "no_safe_point"
+UNCLAIMED = "unclaimed"  # the offer was withdrawn: the turn ended without its hook
+NOT_SEEN = "not_seen"
+NO_DOCUMENT = "no_document"
+GAPS = "gaps"
+NEW_PROMPT = "new_prompt"  # the user said something after the document was written
+NOT_CLEARED = "not_cleared"
+BOX_IN_USE = "box_in_use"
+REJECTED = "rejected"
+CANNOT_WRITE = "cannot_write"
+
+
+@dataclass(frozen=True, slots=True)
+class Outcome:
+    """How one move ended. `data` is JSON: the engine keeps it."""
+
+    step: Step
+    code: str = "ok"
+    note: str = ""
+    data: Mapping[str, object] = field(default_factory=dict)
+
+    @property
+    def ok(self) -> bool:
+        return self.code == "ok"
+
+
+@dataclass(frozen=True, slots=True)
+class Move:
+    """Run this step. `attempt` numbers the prompts of its kind, so that every tag is unique."""
+
+    step: Step
+    attempt: int = 1
+    way: Way = Way.CLEAR
+    missing: tuple[str, ...] = ()  # for ask: exactly what the document lacks; for prime: what the receipt lacked
+    document: bool = True  # for seal: the agent's document is worth merging
+    result: Result = Result.DONE  # for close
+    note: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class Policy:
+    """What the cycle was started with."""
+
+    force: bool = False  # a forcing rung: past the deadline the process is ended and replaced
+    auto_continue: bool = True
+    way: Way = Way.CLEAR
+    max_asks: int = 2  # one retry
+    max_rounds: int = 3  # how often a user's new prompt may send the cycle back to ask
+    max_unclaimed: int = 3
+    max_closes: int = 5
+
+
+def next_move(history: Sequence[Outcome], policy: Policy) -> Move | None:
+    """The move after these outcomes; None when the cycle has closed."""
+    if not history:
+        return Move(Step.PREPARE)
+    last = history[-1]
+    return _NEXT[last.step](history, last, policy)
+
+
+def _count(history: Sequence[Outcome], step: Step) -> int:
+    return sum(1 for outcome in history if outcome.step is step)
+
+
+def _codes(history: Sequence[Outcome], step: Step, code: str) -> int:
+    return sum(1 for outcome in history if outcome.step is step and outcome.code == code)
+
+
+def _rounds(history: Sequence[Outcome]) -> int:
+    return _codes(history, Step.PASS, NEW_PROMPT)
+
+
+def _this_round(history: Sequence[Outcome]) -> Sequence[Outcome]:
+    """The outcomes since the last time a user's prompt sent the cycle back."""
+    for index in range(len(history) - 1, -1, -1):
+        if history[index].code == NEW_PROMPT:
+            return history[index + 1 :]
+    return history
+
+
+def _texts(value: object) -> tuple[str, ...]:
+    return tuple(str(item) for item in value) if isinstance(value, list | tuple) else ()
+
+
+def _ask(history: Sequence[Outcome], missing: tuple[str, ...] = ()) -> Move:
+    return Move(Step.ASK, attempt=_count(history, Step.ASK) + 1, missing=missing)
+
+
+def _seal_what_there_is(history: Sequence[Outcome], note: str) -> Move:
+    """An incomplete document of the agent beats none; else what was recorded is the handoff."""
+    written = any(outcome.step is Step.CHECK for outcome in _this_round(history))
+    rest = "what it wrote before is kept" if written else "the document comes from what was recorded"
+    return Move(Step.SEAL, document=written, note=f"{note}; {rest}")
+
+
+def _after_prepare(history: Sequence[Outcome], last: Outcome, policy: Policy) -> Move:
+    if last.code == GONE:
+        return _seal_what_there_is(history, "the agent is gone")
+    return Move(Step.SAFE_POINT)
+
+
+def _after_safe_point(history: Sequence[Outcome], last: Outcome, policy: Policy) -> Move:
+    if last.ok:
+        return _ask(history, _wanted(history))
+    if last.code == GONE:
+        return _seal_what_there_is(history, "the agent is gone")
+    if policy.force:
+        return _seal_what_there_is(history, "no safe point before the deadline, so the process is replaced")
+    return Move(Step.CLOSE, result=Result.POSTPONED, note=last.note)
+
+
+def _wanted(history: Sequence[Outcome]) -> tuple[str, ...]:
+    """What the last check of this round found missing: an ask that went unclaimed is asked again as it was."""
+    for outcome in reversed(_this_round(history)):
+        if outcome.step is Step.CHECK:
+            return _texts(outcome.data.get("gaps"))
+    return ()
+
+
+def _after_ask(history: Sequence[Outcome], last: Outcome, policy: Policy) -> Move:
+    if last.ok:
+        return Move(Step.AWAIT, attempt=_count(history, Step.ASK))
+    if last.code == GONE:
+        return _seal_what_there_is(history, "the agent went away before it wrote")
+    if last.code == UNCLAIMED and _codes(_this_round(history), Step.ASK, UNCLAIMED) <= policy.max_unclaimed:
+        return Move(Step.SAFE_POINT)
+    return _again_or_facts(history, policy, "the request did not arrive")
+
+
+def _again_or_facts(history: Sequence[Outcome], policy: Policy, note: str) -> Move:
+    tried = [o for o in _this_round(history) if o.step is Step.ASK and o.code != UNCLAIMED]
+    if len(tried) < policy.max_asks:
+        return Move(Step.SAFE_POINT)
+    return _seal_what_there_is(history, note)
+
+
+def _after_await(history: Sequence[Outcome], last: Outcome, policy: Policy) -> Move:
+    if last.ok:
+        return Move(Step.CHECK)
+    if last.code == GONE:
+        return _seal_what_there_is(history, "the agent went away before it wrote")
+    return _again_or_facts(history, policy, "the agent wrote nothing")
+
+
+def _after_check(history: Sequence[Outcome], last: Outcome, policy: Policy) -> Move:
+    gaps = _texts(last.data.get("gaps"))
+    if gaps and _codes(_this_round(history), Step.CHECK, GAPS) < policy.max_asks:
+        return Move(Step.SAFE_POINT)
+    return Move(Step.SEAL, document=True)
+
+
+def _after_seal(history: Sequence[Outcome], last: Outcome, policy: Policy) -> Move:
+    if not last.ok:
+        return Move(Step.CLOSE, result=Result.FAILED, note=last.note)
+    if not policy.auto_continue:
+        return Move(Step.CLOSE, result=Result.PENDING, note="auto_continue_cli is off")
+    return Move(Step.PASS, way=_way(history, policy))
+
+
+def _way(history: Sequence[Outcome], policy: Policy) -> Way:
+    """Clear in place while the agent is there and answers; else a new process."""
+    for outcome in history:
+        if outcome.code == GONE or (outcome.code == NO_SAFE_POINT and policy.force):
+            return Way.RESPAWN
+        if outcome.step is Step.PASS and outcome.code == NOT_CLEARED and _codes(history, Step.PASS, NOT_CLEARED) > 1:
+            return Way.RESPAWN
+    return policy.way
+
+
+def _after_pass(history: Sequence[Outcome], last: Outcome, policy: Policy) -> Move:
+    if last.ok:
+        return Move(Step.PRIME, way=_way(history, policy))
+    if last.code == NEW_PROMPT:
+        if _rounds(history) <= policy.max_rounds:
+            return Move(Step.SAFE_POINT)
+        return Move(Step.CLOSE, result=Result.POSTPONED, note="the user keeps talking to the session")
+    if last.code == BOX_IN_USE:
+        return Move(Step.CLOSE, result=Result.PENDING, note=last.note)
+    failures = sum(1 for o in _this_round(history) if o.step is Step.PASS and not o.ok)
+    if failures <= 2 or (failures == 3 and _way(history, policy) is Way.RESPAWN):
+        return Move(Step.PASS, attempt=failures + 1, way=_way(history, policy))
+    return Move(Step.CLOSE, result=Result.PENDING, note=last.note)
+
+
+def _after_prime(history: Sequence[Outcome], last: Outcome, policy: Policy) -> Move:
+    kicks = _count(history, Step.PRIME)
+    if last.ok:
+        return Move(Step.VERIFY, attempt=kicks)
+    if kicks < 2:
+        return Move(Step.PRIME, attempt=kicks + 1, way=_way(history, policy))
+    return Move(Step.CLOSE, result=Result.PENDING, note=last.note)
+
+
+def _after_verify(history: Sequence[Outcome], last: Outcome, policy: Policy) -> Move:
+    if last.ok:
+        return Move(Step.CLOSE, result=Result.DONE)
+    if _count(history, Step.VERIFY) < 2:
+        wrong = _texts(last.data.get("problems"))
+        return Move(Step.PRIME, attempt=_count(history, Step.PRIME) + 1, missing=wrong, way=_way(history, policy))
+    return Move(Step.CLOSE, result=Result.UNVERIFIED, note=last.note)
+
+
+def _after_close(history: Sequence[Outcome], last: Outcome, policy: Policy) -> Move | None:
+    """Closing is retried as it was, until it is done."""
+    if last.ok or _count(history, Step.CLOSE) >= policy.max_closes:
+        return None
+    return next_move([outcome for outcome in history if outcome.step is not Step.CLOSE], policy)
+
+
+_NEXT = {
+    Step.PREPARE: _after_prepare,
+    Step.SAFE_POINT: _after_safe_point,
+    Step.ASK: _after_ask,
+    Step.AWAIT: _after_await,
+    Step.CHECK: _after_check,
+    Step.SEAL: _after_seal,
+    Step.PASS: _after_pass,
+    Step.PRIME: _after_prime,
+    Step.VERIFY: _after_verify,
+    Step.CLOSE: _after_close,
+}

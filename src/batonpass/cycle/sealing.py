@@ -1,0 +1,121 @@
+"""The step that makes a handoff final: nothing is cleared before this is on disk."""
+
+import asyncio
+import subprocess
+from collections.abc import Sequence
+from pathlib import Path
+
+from batonpass.cycle.case import Case
+from batonpass.cycle.plan import CANNOT_WRITE, Move, Outcome, Step
+from batonpass.cycle.writing import read_draft
+from batonpass.facts import Facts
+from batonpass.handoff.chain import following
+from batonpass.handoff.check import check as compare
+from batonpass.handoff.draft import from_facts, merge
+from batonpass.handoff.layouts import Layout
+from batonpass.handoff.layouts import layout as layout_of
+from batonpass.handoff.seal import Sealed, checksum_ok
+from batonpass.handoff.seal import seal as close_document
+from batonpass.store.records import Author, HandoffRecord
+
+_GIT_SECONDS = 20
+
+
+async def seal(case: Case, move: Move) -> Outcome:
+    """Redact, number, checksum, and write the final name. One that was written before a crash is kept."""
+    facts = await case.facts()
+    try:
+        record, notes = await asyncio.to_thread(_seal, case, facts, move.document)
+    except OSError as error:
+        name = case.watch.session.name
+        return Outcome(
+            Step.SEAL, CANNOT_WRITE, f"the handoff of {name} could not be written ({error}); nothing was cleared"
+        )
+    case.stage.store.add_handoff(record)
+    git = facts.git
+    case.remember(
+        sealed=str(record.path), branch=git.branch if git else None, dirty=list(git.dirty) if git else None
+    )
+    case.cycle = case.stage.store.update_cycle(case.cycle.id, document=record.path)
+    case.stage.offers(case.watch).forbid()
+    said = [note for note in (move.note, f"handoff #{record.number}", *notes) if note]
+    return Outcome(Step.SEAL, note="; ".join(said), data={"path": str(record.path)})
+
+
+def _seal(case: Case, facts: Facts, with_document: bool) -> tuple[HandoffRecord, list[str]]:
+    layout = layout_of(case.config.layout, case.watch.session.project)
+    created = case.stage.clock.now()
+    number, previous = following(layout)
+    path = _planned(case)
+    if path is not None and path.exists() and checksum_ok(path.read_text(encoding="utf-8")):
+        return _record(case, path, _reopen(path), bool(case.recall("document"))), []
+    if path is None:
+        path = layout.path_for(created)
+        case.remember(planned=str(path), planned_round=case.since)
+    draft = str(case.recall("document") or "") if with_document else ""
+    document = read_draft(Path(draft)) if draft else None
+    meta = case.meta(number, previous, created)
+    if document is None:
+        whole = from_facts(facts, meta)
+    else:
+        gaps = compare(document, facts, is_own=case.project.is_baton_file)
+        whole = merge(document, facts, gaps, meta)
+    sealed = close_document(whole)
+    layout.write(path, sealed.text)
+    notes = [f"redacted: {', '.join(sealed.redacted)}"] if sealed.redacted else []
+    if case.config.commits:
+        notes += _commit(case.watch.session.project, layout, path)
+    return _record(case, path, sealed, document is not None), notes
+
+
+def _planned(case: Case) -> Path | None:
+    """The name that was chosen before a crash, in the same round."""
+    if case.recall("planned") and case.recall("planned_round") == case.since:
+        return Path(str(case.recall("planned")))
+    return None
+
+
+def _reopen(path: Path) -> Sealed:
+    from batonpass.handoff.markdown import parse
+
+    text = path.read_text(encoding="utf-8")
+    return Sealed(parse(text), text, {})
+
+
+def _record(case: Case, path: Path, sealed: Sealed, by_agent: bool) -> HandoffRecord:
+    session, document = case.watch.session, sealed.handoff
+    return HandoffRecord(
+        id=f"{case.cycle.id}-{document.number or 0}",
+        path=path,
+        number=document.number or 0,
+        previous=document.previous,
+        created=float(document.created or case.cycle.started),
+        session=session.id,
+        project=session.project,
+        agent=session.agent,
+        agent_session=case.cycle.old_agent_session,
+        percent=case.cycle.percent,
+        used=case.cycle.used,
+        usable=document.usable,
+        sealed=True,
+        checksum=document.checksum,
+        cycle=case.cycle.id,
+        source=Author.AGENT if by_agent else Author.FACTS,
+    )
+
+
+def _commit(project: Path, layout: Layout, path: Path) -> list[str]:
+    """Commit Baton's own files and nothing that the agent staged."""
+    files = [str(p) for p in layout.commit_paths(path)]
+    try:
+        _git(project, ["add", "--", *files])
+        _git(project, ["commit", "--only", "-m", "docs: orchestrator handoff checkpoint", "--", *files])
+    except (OSError, subprocess.SubprocessError) as error:
+        return [f"not committed: {error}"]
+    return ["committed"]
+
+
+def _git(project: Path, args: Sequence[str]) -> None:
+    subprocess.run(
+        ["git", "-C", str(project), *args], check=True, capture_output=True, timeout=_GIT_SECONDS
+    )

@@ -1,0 +1,40 @@
+"""What a cycle acts with: one object that the steps are handed, so that they know no globals."""
+
+from collections.abc import Awaitable, Callable
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Protocol
+
+from batonpass.clock import Clock
+from batonpass.config import Config
+from batonpass.store import Store
+from batonpass.supervisor.keys import Keys
+from batonpass.supervisor.offers import Offers
+from batonpass.supervisor.slots import Slots
+from batonpass.supervisor.watch import Watch
+
+
+class Launcher(Protocol):
+    """Starts the agent anew in a session's own pane."""
+
+    async def respawn(self, watch: Watch, *, kick: str | None, resume: str | None = None) -> str | None:
+        """The new conversation's id, where the agent lets us choose it. Raises TerminalError."""
+        ...
+
+    def draft_dir(self, watch: Watch) -> Path: ...
+
+
+@dataclass(frozen=True, slots=True)
+class Stage:
+    store: Store
+    clock: Clock
+    keys: Keys
+    slots: Slots
+    launcher: Launcher
+    host: str
+    watch: Callable[[str], Watch | None]  # by Baton's session id
+    config: Callable[[Path], Config]  # by project folder
+    notify: Callable[[str, str], Awaitable[None]]  # session id, one sentence for a person
+
+    def offers(self, watch: Watch) -> Offers:
+        return Offers(watch.folder, watch.agent)

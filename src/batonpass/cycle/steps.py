@@ -1,0 +1,52 @@
+"""Run one move: look up who acts, note the step down before and after, and never let a fault escape unrecorded."""
+
+import logging
+from collections.abc import Awaitable, Callable
+
+from batonpass.cycle import passing, sealing, writing
+from batonpass.cycle.case import Case
+from batonpass.cycle.plan import Move, Outcome, Step
+from batonpass.cycle.stage import Stage
+
+log = logging.getLogger(__name__)
+
+_ACTS: dict[Step, Callable[[Case, Move], Awaitable[Outcome]]] = {
+    Step.PREPARE: writing.prepare,
+    Step.SAFE_POINT: writing.safe_point,
+    Step.ASK: writing.ask,
+    Step.AWAIT: writing.wait,
+    Step.CHECK: writing.check,
+    Step.SEAL: sealing.seal,
+    Step.PASS: passing.hand_over,
+    Step.PRIME: passing.prime,
+    Step.VERIFY: passing.verify,
+    Step.CLOSE: passing.close,
+}
+# From the first ask to the close a cycle holds one of the places that `max_concurrent` gives.
+_HOLDS = (Step.ASK, Step.AWAIT, Step.CHECK, Step.SEAL, Step.PASS, Step.PRIME, Step.VERIFY)
+
+
+async def run(stage: Stage, cycle_id: str, move: Move) -> Outcome:
+    """The outcome of one move. A fault that nobody foresaw is an outcome too, with its text as the note."""
+    cycle, store = stage.store.cycle(cycle_id), stage.store
+    if cycle is None:
+        return Outcome(move.step, "error", f"cycle {cycle_id} is not in the store")
+    watch = stage.watch(cycle.session)
+    if watch is None:
+        return Outcome(move.step, "gone", f"session {cycle.session} is not known on this host")
+    if move.step in _HOLDS:
+        await stage.slots.hold(cycle_id, cycle.percent or 0.0)
+    seq = store.begin_step(cycle_id, move.step, move.attempt, stage.clock.now())
+    watch.step = move.step
+    watch.changed()
+    try:
+        outcome = await _ACTS[move.step](Case(stage, cycle, watch, stage.config(watch.session.project)), move)
+    except Exception as fault:
+        log.exception("cycle %s, step %s", cycle_id, move.step)
+        outcome = Outcome(move.step, "error", f"{type(fault).__name__}: {fault}")
+    if move.step is Step.CLOSE:
+        stage.slots.release(cycle_id)
+        watch.step = None
+    store.end_step(cycle_id, seq, "ok" if outcome.ok else outcome.code, stage.clock.now(), outcome.note, outcome.data)
+    watch.changed()
+    return outcome

@@ -1,0 +1,115 @@
+"""The durable engine: cycles as DBOS workflows. Nothing else in Baton imports DBOS, besides tasks.
+
+The workflow itself decides nothing: it asks the plan for the next move, runs it as one recorded step, and
+asks again. DBOS runs workflows on a loop of its own; every move is carried over to the supervisor's loop.
+"""
+
+import asyncio
+import logging
+from collections.abc import Mapping, Sequence
+from dataclasses import asdict
+from typing import Any
+
+from dbos import DBOS, DBOSPortableJSONSerializer, SetEnqueueOptions, SetWorkflowID
+from dbos import error as dbos_error
+
+from batonpass.cycle import steps
+from batonpass.cycle.plan import Move, Outcome, Policy, Result, Step, Way, next_move
+from batonpass.cycle.stage import Stage
+
+_VERSION = "1"  # never the hash of the source: an upgrade must find the cycles that are under way
+_POLL_SECONDS = 0.1
+
+
+class _Running:
+    """The one engine of this process; DBOS allows no more."""
+
+    stage: Stage | None = None
+    loop: asyncio.AbstractEventLoop | None = None
+
+
+@DBOS.step(name="move")
+async def _move(cycle: str, move: dict[str, Any]) -> dict[str, Any]:
+    """One move of a cycle, on the supervisor's own loop. Run again after a crash: the move looks before it acts."""
+    stage, loop = _Running.stage, _Running.loop
+    if stage is None or loop is None:
+        raise RuntimeError("the engine was stopped")
+    future = asyncio.run_coroutine_threadsafe(steps.run(stage, cycle, _as_move(move)), loop)
+    outcome = await asyncio.wrap_future(future)
+    return asdict(outcome)
+
+
+@DBOS.workflow(name="cycle")
+async def _cycle(cycle: str, policy: dict[str, Any]) -> str:
+    rules = _as_policy(policy)
+    history: list[Outcome] = []
+    while (move := next_move(history, rules)) is not None:
+        history.append(_as_outcome(await _move(cycle, asdict(move))))
+    return history[-1].note
+
+
+def _as_move(value: Mapping[str, Any]) -> Move:
+    return Move(
+        step=Step(value["step"]),
+        attempt=value["attempt"],
+        way=Way(value["way"]),
+        missing=tuple(value["missing"]),
+        document=value["document"],
+        result=Result(value["result"]),
+        note=value["note"],
+    )
+
+
+def _as_outcome(value: Mapping[str, Any]) -> Outcome:
+    return Outcome(Step(value["step"]), value["code"], value["note"], value["data"])
+
+
+def _as_policy(value: Mapping[str, Any]) -> Policy:
+    return Policy(**{**value, "way": Way(value["way"])})
+
+
+class Engine:
+    """Starts cycles, one at a time for each session, and brings back those that a crash cut off."""
+
+    def __init__(self, url: str, host: str, stage: Stage) -> None:
+        self._queue_name = f"host-{host}"
+        self._url, self._host, self._stage = url, host, stage
+
+    async def start(self) -> None:
+        """Launch; cycles that were under way on this host go on at once."""
+        _Running.stage, _Running.loop = self._stage, asyncio.get_running_loop()
+        logging.getLogger("dbos").addHandler(logging.NullHandler())
+        DBOS(
+            config={
+                "name": "baton",
+                "system_database_url": self._url,
+                "executor_id": self._host,
+                "application_version": _VERSION,
+                "enable_patching": True,
+                "serializer": DBOSPortableJSONSerializer(),
+                "log_level": "ERROR",
+                "notification_listener_polling_interval_sec": 1.0,
+            }
+        )
+        DBOS.listen_queues([self._queue_name])
+        await asyncio.to_thread(DBOS.launch)
+        self._queue = await DBOS.register_queue_async(self._queue_name, polling_interval_sec=_POLL_SECONDS)
+
+    async def pass_baton(self, cycle: str, session: str, policy: Policy) -> bool:
+        """Start a cycle; False when the session has one under way."""
+        try:
+            with SetWorkflowID(cycle), SetEnqueueOptions(deduplication_id=session):
+                await self._queue.enqueue_async(_cycle, cycle, asdict(policy))
+        except dbos_error.DBOSQueueDeduplicatedError:
+            return False
+        return True
+
+    async def forget(self, cycles: Sequence[str]) -> None:
+        """Drop the engine's record of cycles that ended long ago."""
+        if cycles:
+            await DBOS.delete_workflows_async(list(cycles))
+
+    async def stop(self) -> None:
+        """Stop at once: what is under way goes on at the next start."""
+        _Running.stage = _Running.loop = None
+        await asyncio.to_thread(DBOS.destroy, destroy_registry=False)

@@ -1,0 +1,289 @@
+"""The steps that lead to the agent's document: prepare, safe point, ask, await, check.
+
+Every step looks before it acts, so that one that was cut off can simply be run again.
+"""
+
+import asyncio
+from collections.abc import Callable
+from pathlib import Path
+
+from batonpass import checkpoint
+from batonpass.cycle.case import Case
+from batonpass.cycle.plan import (
+    GAPS,
+    GONE,
+    NO_DOCUMENT,
+    NO_SAFE_POINT,
+    NOT_SEEN,
+    UNCLAIMED,
+    Move,
+    Outcome,
+    Step,
+)
+from batonpass.delivery import Channel, Delivery, DeliveryState, tag
+from batonpass.disk import write_private
+from batonpass.facts import Facts
+from batonpass.facts.git import read_git
+from batonpass.handoff import prompts
+from batonpass.handoff.check import Gap
+from batonpass.handoff.check import check as compare
+from batonpass.handoff.document import Handoff
+from batonpass.handoff.draft import from_facts
+from batonpass.handoff.markdown import parse
+from batonpass.handoff.prime import parts
+from batonpass.handoff.seal import seal
+from batonpass.session import State
+from batonpass.supervisor.keys import DIALOG, Keys, NotReady
+from batonpass.supervisor.watch import Watch
+
+_UNCLAIMED_SECONDS = 1.5  # an idle session whose stop hook has not taken the ask by then will not take it
+_TAKEN_SECONDS = 20.0  # from the hook's taking to the agent's own record
+_LAG_SECONDS = 1.0  # the record may lag behind the stop hook
+
+
+async def prepare(case: Case, move: Move) -> Outcome:
+    """Facts, a checkpoint and a draft from facts alone: whatever happens next, this much is kept."""
+    case.watch.read()
+    facts = await case.facts()
+    missing = list(facts.missing)
+    meta = case.meta(0, None, case.stage.clock.now())
+    directory = case.watch.session.project / case.config.checkpoint_dir
+    try:
+        path = await asyncio.to_thread(checkpoint.write, facts, meta, directory)
+        case.remember(checkpoint=str(path))
+        case.stage.store.add_event(
+            "CHECKPOINT_CREATED", case.stage.clock.now(), case.watch.session.id, case.cycle.id, {"path": str(path)}
+        )
+    except OSError as error:
+        missing.append(f"no checkpoint could be written: {error}")
+    try:
+        await draft_from_facts(case, facts)
+    except OSError as error:
+        missing.append(f"no draft could be written: {error}")
+    code = GONE if case.watch.gone else "ok"
+    return Outcome(Step.PREPARE, code, "; ".join(missing), {"files": list(prompts.changed_files(facts))})
+
+
+async def draft_from_facts(case: Case, facts: Facts) -> None:
+    """A handoff from facts alone; should the agent compact itself now, its context is primed from it again."""
+    meta = case.meta(0, None, case.stage.clock.now())
+    text = await asyncio.to_thread(lambda: seal(from_facts(facts, meta)).text)
+    path = case.watch.folder / "draft.md"
+    write_private(path, text)
+    laid = parts(text, path, case.agent.prime_cap, case.agent.prime_parts)
+    case.stage.offers(case.watch).prime(["compact"], laid)
+
+
+async def safe_point(case: Case, move: Move) -> Outcome:
+    """The end of a running turn is the safe point of its stop hook; else wait until keys may be typed."""
+    watch, clock = case.watch, case.stage.clock
+    deadline = clock.now() + case.config.timeouts.safe_point
+    told = False
+    while True:
+        watch.refresh()
+        if watch.gone:
+            return Outcome(Step.SAFE_POINT, GONE, "the agent is gone")
+        if watch.hooks_seen and (watch.holding_stop or watch.status.state is State.BUSY):
+            return Outcome(Step.SAFE_POINT, data={"channel": Channel.HOOK})
+        obstacle = await case.stage.keys.obstacle(watch) or await _git_under_way(case)
+        if obstacle is None:
+            return Outcome(Step.SAFE_POINT, data={"channel": Channel.KEYS})
+        if obstacle.code == GONE:
+            return Outcome(Step.SAFE_POINT, GONE, str(obstacle))
+        if clock.now() >= deadline:
+            return Outcome(Step.SAFE_POINT, NO_SAFE_POINT, str(obstacle))
+        if obstacle.code == DIALOG and not told:
+            told = True
+            await case.stage.notify(watch.session.id, f"handoff waits: {obstacle}")
+        await watch.until(lambda: watch.holding_stop or watch.gone, 0.25)
+
+
+async def _git_under_way(case: Case) -> NotReady | None:
+    project = case.project
+    git = await asyncio.to_thread(read_git, project.root, project.is_baton_file)
+    if git is None or not git.operation:
+        return None
+    return NotReady("git", f"git is in the middle of something: {git.operation}")
+
+
+async def ask(case: Case, move: Move) -> Outcome:
+    """Have the agent write the document to the draft path; delivered once its own record shows the request."""
+    mark = tag(case.cycle.id, "ask", move.attempt)
+    watch, store, now = case.watch, case.stage.store, case.stage.clock.now()
+    if case.cycle.deadline is None or case.recall("deadline_round") != case.since:
+        case.cycle = store.update_cycle(case.cycle.id, deadline=now + case.config.timeouts.ask)
+        case.remember(deadline_round=case.since)
+    if watch.conversation.prompted(mark) is not None:
+        return Outcome(Step.ASK, data={"tag": mark})
+    given = store.delivery(mark)
+    if given is None:
+        given = await _offer(case, move, mark)
+    elif given.state is DeliveryState.WITHDRAWN:
+        return Outcome(Step.ASK, UNCLAIMED, "the offer was withdrawn")
+    if given.channel is Channel.HOOK:
+        outcome = await _by_hook(case, given)
+    else:
+        outcome = await _by_keys(case, given, Step.ASK)
+    return outcome
+
+
+async def _offer(case: Case, move: Move, mark: str) -> Delivery:
+    """Write the request down before anything is sent, with the one channel that it will take."""
+    watch = case.watch
+    draft = case.draft(move.attempt)
+    draft.parent.mkdir(parents=True, exist_ok=True)
+    _ignore(draft.parent)
+    facts = await case.facts()
+    changed = prompts.changed_files(facts)
+    percent = case.cycle.percent
+    if move.missing and (gaps := await gaps_of(case)):
+        text = prompts.missing(mark, draft, gaps, changed=changed)
+    else:
+        text = prompts.ask(mark, draft, percent=percent, changed=changed, template=case.config.prompts.ask)
+    watch.refresh()
+    by_hook = watch.hooks_seen > 0 and (watch.holding_stop or watch.status.state is State.BUSY)
+    channel = Channel.HOOK if by_hook else Channel.KEYS
+    given = Delivery(
+        mark, watch.session.id, case.cycle.id, "ask", move.attempt, channel, DeliveryState.OFFERED, text,
+        case.stage.clock.now(),
+    )  # fmt: skip
+    case.stage.store.save_delivery(given)
+    case.remember(draft=str(draft), ask_tag=mark)
+    offers = case.stage.offers(watch)
+    offers.permit(draft.parent)
+    case.stage.store.add_event(
+        "CONTEXT_DUMP_REQUESTED", given.offered, watch.session.id, case.cycle.id, {"channel": channel, "tag": mark}
+    )
+    if channel is Channel.HOOK:
+        offers.forget_ask(watch.conversation.agent_session)
+        offers.ask(watch.conversation.agent_session, text)
+        watch.changed()
+    return given
+
+
+def _ignore(folder: Path) -> None:
+    """Drafts are nobody's change: the folder hides itself from git."""
+    marker = folder.parent / ".gitignore"
+    if not marker.exists():
+        marker.write_text("*\n", encoding="utf-8")
+
+
+async def _by_hook(case: Case, given: Delivery) -> Outcome:
+    """Wait for the stop hook to take it; a turn that ends without its hook (Esc, an error) gives it back."""
+    watch, offers, clock = case.watch, case.stage.offers(case.watch), case.stage.clock
+    conversation = watch.conversation
+    idle_since: float | None = None
+    deadline = case.cycle.deadline or clock.now() + case.config.timeouts.ask
+
+    def arrived() -> bool:
+        return conversation.prompted(given.tag) is not None
+
+    while not arrived():
+        watch.refresh()
+        now = clock.now()
+        if offers.asked(conversation.agent_session):
+            if await watch.until(lambda: arrived() or watch.gone, _TAKEN_SECONDS) and arrived():
+                break
+            return Outcome(Step.ASK, GONE if watch.gone else NOT_SEEN, "the hook took the request; no record shows it")
+        idle_since = (idle_since or now) if watch.idle() else None
+        lost = watch.gone or watch.conversation is not conversation
+        if lost or now >= deadline or (idle_since is not None and now - idle_since >= _UNCLAIMED_SECONDS):
+            if offers.withdraw_ask(conversation.agent_session):
+                case.stage.store.save_delivery(given.become(DeliveryState.WITHDRAWN, now))
+                return Outcome(Step.ASK, GONE if watch.gone else UNCLAIMED, "the turn ended without its hook")
+            continue
+        await watch.until(lambda: arrived() or watch.gone, 0.3)
+    return Outcome(Step.ASK, data={"tag": given.tag, "channel": given.channel})
+
+
+async def _by_keys(case: Case, given: Delivery, step: Step) -> Outcome:
+    """Type it when the agent is idle at an empty box; after a crash, finish what was typed before."""
+    watch, keys = case.watch, case.stage.keys
+    conversation = watch.conversation
+    seconds = max(1.0, (case.cycle.deadline or 0.0) - case.stage.clock.now())
+
+    def arrived() -> bool:
+        return conversation.prompted(given.tag) is not None
+
+    try:
+        seen = await type_once(keys, watch, given.text, arrived, min(seconds, case.config.timeouts.safe_point))
+    except NotReady as obstacle:
+        case.stage.store.save_delivery(given.become(DeliveryState.WITHDRAWN, case.stage.clock.now()))
+        return Outcome(step, GONE if obstacle.code == GONE else NOT_SEEN, str(obstacle))
+    if not seen:
+        return Outcome(step, NOT_SEEN, "the request was typed, but the agent's record does not show it")
+    return Outcome(step, data={"tag": given.tag, "channel": given.channel})
+
+
+async def type_once(keys: Keys, watch: Watch, text: str, arrived: Callable[[], bool], seconds: float) -> bool:
+    """Type a prompt unless it stands in the box already or has arrived."""
+    watch.read()
+    if arrived():
+        return True
+    if await keys.holds(watch, text):
+        return await keys.submit(watch, text, arrived, pasted=True)
+    await keys.ready(watch, seconds)
+    return arrived() or await keys.submit(watch, text, arrived)
+
+
+async def wait(case: Case, move: Move) -> Outcome:
+    """The draft exists and the turn has ended; or the document stands in the agent's last message."""
+    watch, clock = case.watch, case.stage.clock
+    mark, draft = str(case.recall("ask_tag")), Path(str(case.recall("draft")))
+    index = watch.conversation.prompted(mark)
+    since = watch.conversation.log[index].at if index is not None else case.cycle.started
+    conversation = watch.conversation
+
+    def over() -> bool:
+        return watch.gone or watch.conversation is not conversation or watch.turn_over(mark, since)
+
+    left = max(1.0, (case.cycle.deadline or 0.0) - clock.now())
+    ended = await watch.until(over, left)
+    if not draft.exists():
+        await watch.until(lambda: draft.exists() or _document_said(watch, mark) is not None, _LAG_SECONDS)
+    if draft.exists():
+        return Outcome(Step.AWAIT, data={"from": "file"})
+    said = _document_said(watch, mark)
+    if said is not None:
+        write_private(draft, said)
+        return Outcome(Step.AWAIT, data={"from": "message"})
+    if watch.gone:
+        return Outcome(Step.AWAIT, GONE, "the agent went away before it wrote")
+    why = "the turn ended without a document" if ended else "no document before the deadline"
+    return Outcome(Step.AWAIT, NO_DOCUMENT, why)
+
+
+def _document_said(watch: Watch, mark: str) -> str | None:
+    watch.read()
+    texts = watch.conversation.said_after(mark)
+    if watch.stops and watch.stops[-1].last_message:
+        texts = [*texts, watch.stops[-1].last_message]
+    for text in ("\n".join(texts), *reversed(texts)):
+        document = prompts.document_from_message(text)
+        if document is not None:
+            return document
+    return None
+
+
+async def gaps_of(case: Case) -> tuple[Gap, ...]:
+    """What the agent's last document lacks, measured against what a machine knows now."""
+    path = Path(str(case.recall("draft")))
+    facts = await case.facts()
+    return compare(read_draft(path), facts, is_own=case.project.is_baton_file)
+
+
+def read_draft(path: Path) -> Handoff | None:
+    try:
+        text = path.read_text(encoding="utf-8", errors="replace")
+    except OSError:
+        return None
+    return parse(text) if text.strip() else None
+
+
+async def check(case: Case, move: Move) -> Outcome:
+    draft = str(case.recall("draft"))
+    gaps = await gaps_of(case)
+    if read_draft(Path(draft)) is not None:
+        case.remember(document=draft)
+    messages = [gap.message for gap in gaps]
+    return Outcome(Step.CHECK, GAPS if gaps else "ok", "; ".join(messages[:6]), {"gaps": messages})

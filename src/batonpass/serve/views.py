@@ -1,0 +1,115 @@
+"""Records as the commands show them: plain values, ready for JSON."""
+
+from dataclasses import asdict
+from pathlib import Path
+
+from batonpass.clock import iso
+from batonpass.session import Session, State
+from batonpass.store import CycleRecord, EventRecord, HandoffRecord, StepRecord, Store
+from batonpass.supervisor.act import Supervisor
+from batonpass.supervisor.watch import Watch
+
+
+def session_record(watch: Watch) -> dict[str, object]:
+    """A session right after its start."""
+    session = watch.session
+    return {
+        "session": session.id,
+        "name": session.name,
+        "project": str(session.project),
+        "agent": session.agent,
+        "agent_session": session.agent_session,
+        "state": str(session.state),
+        "pane": session.pane.id if session.pane else None,
+        "pid": session.pid,
+        "host": session.host,
+        "transcript": str(session.transcript) if session.transcript else None,
+    }
+
+
+def status_record(supervisor: Supervisor, watch: Watch) -> dict[str, object]:
+    """Everything that `baton status` shows of one session."""
+    reading, forecast = watch.reading, watch.forecast
+    last = supervisor.store.last_handoff(session=watch.session.id)
+    return {
+        **session_record(watch),
+        "state": str(State.WAITING if watch.dialog else watch.session.state),
+        "used": reading.used if reading else None,
+        "window": reading.window if reading else watch.window,
+        "usable": reading.usable if reading else None,
+        "percent": round(reading.percent, 1) if reading and reading.percent is not None else None,
+        "zone": supervisor.zone(watch),
+        "source": str(reading.source) if reading else None,
+        "confidence": reading.confidence if reading else 0.0,
+        "forecast": asdict(forecast),
+        "chain": watch.session.chain,
+        "model": watch.session.model,
+        "waiting_for": watch.status.waiting_for or watch.dialog,
+        "background": [asdict(task) for task in watch.background],
+        "cycle": _running(supervisor.store, watch.session),
+        "last_handoff": {"path": str(last.path), "number": last.number, "at": last.created} if last else None,
+        "notice": _notice(supervisor.store, watch.session),
+    }
+
+
+def _running(store: Store, session: Session) -> dict[str, object] | None:
+    cycle = store.running_cycle(session.id)
+    if cycle is None:
+        return None
+    steps = store.steps(cycle.id)
+    return {
+        "id": cycle.id,
+        "step": steps[-1].step if steps else "prepare",
+        "since": steps[-1].started if steps else cycle.started,
+    }
+
+
+def _notice(store: Store, session: Session) -> str | None:
+    told = store.events(session=session.id, name="NOTIFICATION", limit=1)
+    return str(told[-1].data.get("text")) if told else None
+
+
+def notification(event: EventRecord) -> dict[str, object]:
+    return {"at": event.at, "session": event.session, "text": event.data.get("text")}
+
+
+def handoff_record(record: HandoffRecord) -> dict[str, object]:
+    return {
+        "path": str(record.path),
+        "number": record.number,
+        "previous": record.previous,
+        "created": iso(record.created),
+        "session": record.session,
+        "percent": round(record.percent, 1) if record.percent is not None else None,
+        "sealed": record.sealed and Path(record.path).exists(),
+    }
+
+
+def cycle_record(cycle: CycleRecord, steps: list[StepRecord], now: float) -> dict[str, object]:
+    """A cycle with its steps; a step that was tried several times is one row with its attempts."""
+    return {
+        "id": cycle.id,
+        "session": cycle.session,
+        "state": str(cycle.state),
+        "cause": cycle.cause,
+        "way": cycle.way,
+        "percent": round(cycle.percent, 1) if cycle.percent is not None else None,
+        "started": cycle.started,
+        "seconds": round((cycle.ended or now) - cycle.started, 3),
+        "document": str(cycle.document) if cycle.document else None,
+        "old_agent_session": cycle.old_agent_session,
+        "new_agent_session": cycle.new_agent_session,
+        "note": cycle.note,
+        "steps": _rows(steps, now),
+    }
+
+
+def _rows(steps: list[StepRecord], now: float) -> list[dict[str, object]]:
+    rows: dict[str, dict[str, object]] = {}
+    seconds: dict[str, float] = {}
+    for step in steps:
+        row = rows.setdefault(step.step, {"step": step.step, "started": step.started, "attempts": 0})
+        seconds[step.step] = seconds.get(step.step, 0.0) + (step.ended or now) - step.started
+        row["attempts"] = int(str(row["attempts"])) + 1
+        row.update(state=step.state, note=step.note, seconds=round(seconds[step.step], 3))
+    return list(rows.values())

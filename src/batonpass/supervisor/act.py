@@ -1,0 +1,298 @@
+"""From readings to actions: what the ladder decides for each session, and the cycles that follow."""
+
+import asyncio
+import logging
+import secrets
+from collections.abc import Awaitable, Callable, Coroutine, Mapping
+from dataclasses import dataclass, field
+from pathlib import Path
+
+from batonpass.agents.base import HookKind, HookReport
+from batonpass.clock import Clock
+from batonpass.config import Config
+from batonpass.cycle.plan import Policy, Step
+from batonpass.ladder import UNKNOWN, Action, Decision, History, Ladder, decide
+from batonpass.reading import Source
+from batonpass.session import Session, State
+from batonpass.store import CycleRecord, CycleState, Store
+from batonpass.supervisor.line import status_line
+from batonpass.supervisor.offers import Offers
+from batonpass.supervisor.watch import Watch
+
+log = logging.getLogger(__name__)
+
+_LAG_SECONDS = 0.3  # at a stop the transcript lags behind; longer than this nobody waits for it
+_HOLD_SECONDS = 2.0  # how long a stop hook is held for a cycle that is about to ask
+_WRITING = (Step.PREPARE, Step.SAFE_POINT, Step.ASK, Step.AWAIT, Step.CHECK)
+
+
+@dataclass(slots=True)
+class Standing:
+    """What the supervisor has decided for a session so far in its conversation."""
+
+    agent_session: str
+    history: History = field(default_factory=History)
+    decision: Decision | None = None
+    futile: bool = False  # born above the threshold: another handoff would not help
+    saved: Session | None = None
+
+
+Notify = Callable[[str, str], Awaitable[None]]  # session id, one sentence for a person
+PassBaton = Callable[[str, str, Policy], Awaitable[bool]]
+
+
+class Supervisor:
+    """Takes in what agents report and acts on it. Effects go through the store, offers and the cycle engine."""
+
+    def __init__(self, store: Store, clock: Clock, config: Callable[[Path], Config], notify: Notify) -> None:
+        self.store, self.clock, self.config, self.notify = store, clock, config, notify
+        self.watches: dict[str, Watch] = {}
+        self.pass_baton: PassBaton | None = None
+        self._standing: dict[str, Standing] = {}
+        self._starting: set[str] = set()
+        self._tasks: set[asyncio.Future[object]] = set()
+
+    def watch(self, session: str) -> Watch | None:
+        return self.watches.get(session)
+
+    def add(self, watch: Watch) -> None:
+        self.watches[watch.session.id] = watch
+        self.persist(watch)
+
+    def standing(self, watch: Watch) -> Standing:
+        """The decisions of the live conversation; another conversation starts anew."""
+        current = self._standing.get(watch.session.id)
+        if current is None or current.agent_session != watch.conversation.agent_session:
+            saved = current.saved if current else None
+            current = Standing(watch.conversation.agent_session, saved=saved)
+            self._standing[watch.session.id] = current
+        return current
+
+    def persist(self, watch: Watch) -> None:
+        """Keep what changed about the session itself."""
+        standing = self.standing(watch)
+        if standing.saved != watch.session:
+            self.store.save_session(watch.session)
+            standing.saved = watch.session
+
+    # -- what comes in -------------------------------------------------------------------------------
+
+    async def take_hook(self, watch: Watch, report: HookReport, at: float) -> None:
+        """A hook of the session's own conversation. Returns when the agent may go on."""
+        if report.foreign:
+            return
+        moved = watch.take_hook(report, at)
+        if moved:
+            self.store.add_event(
+                "SESSION_STARTED", at, watch.session.id, None,
+                {"agent_session": report.agent_session, "source": report.source},
+            )  # fmt: skip
+        self.take_news(watch)
+        self.persist(watch)
+        if report.kind is HookKind.PROMPT and report.handoff_requested is not None:
+            why = report.handoff_requested.strip()
+            await self.hand_off(watch, f"asked for by /handoff{': ' + why if why else ''}")
+        elif report.kind is HookKind.STOP:
+            await self._stopped(watch, report)
+        elif report.kind is HookKind.SESSION_END and report.agent_session == watch.conversation.agent_session:
+            watch.leaving = report.source == "prompt_input_exit"
+        watch.refresh()
+
+    async def _stopped(self, watch: Watch, report: HookReport) -> None:
+        """The end of a turn: decide on its usage, and keep the hook while a cycle is about to ask."""
+        watch.holding_stop = True
+        try:
+            last = report.last_message
+            if last:
+                await watch.until(lambda: self._recorded(watch, last), _LAG_SECONDS)
+            self.take_news(watch)
+            self.consider(watch)
+            await self._settled(watch)
+        finally:
+            watch.holding_stop = False
+            watch.changed()
+
+    def _recorded(self, watch: Watch, text: str) -> bool:
+        self.take_news(watch)
+        return watch.conversation.last_said() == text
+
+    async def _settled(self, watch: Watch) -> None:
+        """Wait until the cycle has laid out its question or does not need this turn any more."""
+        offers = Offers(watch.folder, watch.agent)
+
+        def settled() -> bool:
+            return (
+                (watch.step is None and watch.session.id not in self._starting)
+                or (watch.step is not None and watch.step not in _WRITING)
+                or offers.ask_pending(watch.conversation.agent_session)
+            )
+
+        await watch.until(settled, _HOLD_SECONDS)
+
+    def take_statusline(self, watch: Watch, payload: Mapping[str, object], at: float) -> None:
+        reading = watch.agent.statusline(payload, at, watch.env)
+        if reading is not None and watch.take_reading(reading):
+            assert watch.reading is not None
+            self.store.add_reading(watch.session.id, watch.reading)
+            self.consider(watch)
+        self.persist(watch)
+
+    def take_news(self, watch: Watch) -> None:
+        """Read what the transcript says since the last look, and act on it."""
+        news = watch.read()
+        for mark, at in news.tags:
+            self.store.mark_seen(mark, at)
+        for compacted in news.compacted:
+            watch.readings = []
+            self.store.add_event(
+                "COMPACTED", compacted.at, watch.session.id, None,
+                {"trigger": compacted.trigger, "before": compacted.before},
+            )  # fmt: skip
+        for note in news.notes:
+            log.warning("%s: %s", watch.session.name, note)
+        if news.used:
+            last = news.used[-1]
+            reading = watch.reading_of(last.used, last.at, last.model, Source.TRANSCRIPT)
+            if watch.take_reading(reading):
+                self.store.add_reading(watch.session.id, reading)
+                self.consider(watch)
+        if news.any:
+            watch.refresh()
+
+    # -- deciding ------------------------------------------------------------------------------------
+
+    def ladder(self, watch: Watch) -> Ladder:
+        return self.config(watch.session.project).ladder_for(watch.session.ladder)
+
+    def consider(self, watch: Watch) -> None:
+        """Decide on the latest reading, and act on what is new."""
+        reading = watch.reading
+        if reading is None:
+            return
+        standing, now = self.standing(watch), self.clock.now()
+        first = standing.decision is None
+        history = History(
+            watch.growth, standing.history.nudged, standing.history.passed, standing.history.suspended,
+            standing.history.raised,
+        )  # fmt: skip
+        decision = decide(reading, watch.forecast, history, self.ladder(watch), now)
+        changed = first or (standing.decision is not None and standing.decision.zone != decision.zone)
+        standing.history = history.after(decision, now)
+        standing.decision = decision
+        if changed or decision.actions:
+            self._record(watch, decision, now)
+        Offers(watch.folder, watch.agent).line(status_line(watch, decision))
+        self._remark(watch, decision)
+        if decision.hand_off or decision.force:
+            if first and watch.session.chain and not standing.futile and not watch.step:
+                standing.futile = self._born_full(watch, decision)
+            if not standing.futile and self._may_start(watch):
+                self._starting.add(watch.session.id)
+                self.spawn(self._start(watch, decision.reason, decision.force))
+
+    def _record(self, watch: Watch, decision: Decision, now: float) -> None:
+        reading = watch.reading
+        details = {"context_usage": reading.percent if reading else None, "zone": decision.zone}
+        actions = ", ".join(decision.actions) or None
+        self.store.add_health(
+            watch.session.id, watch.session.project, "context", decision.status, details, actions, now
+        )
+        self.store.add_event(
+            "TOKEN_BUDGET", now, watch.session.id, None,
+            {"used": reading.used if reading else None, "limit": reading.usable if reading else None, **details},
+        )  # fmt: skip
+
+    def _remark(self, watch: Watch, decision: Decision) -> None:
+        """A warning rides on the next turn that happens anyway; nobody is woken for it."""
+        if Action.WARN in decision.actions or decision.nudge:
+            percent = watch.reading.percent if watch.reading else None
+            text = f"[baton] Context at {percent or 0:.0f} % of what is usable. "
+            text += (
+                "Finish the current piece of work; Baton asks for a handoff when it is due."
+                if decision.nudge
+                else "Large tasks are better begun after the next handoff; Baton asks for it when it is due."
+            )
+            Offers(watch.folder, watch.agent).note(watch.conversation.agent_session, text)
+
+    def _born_full(self, watch: Watch, decision: Decision) -> bool:
+        """A successor whose first reading is above the threshold would hand off for ever."""
+        message = (
+            f"{watch.session.name}: the new conversation begins above the threshold ({decision.reason}); "
+            "no further handoff is started for it, use a larger model or a higher threshold"
+        )
+        self.spawn(self.tell(watch, message))
+        return True
+
+    async def tell(self, watch: Watch, text: str) -> None:
+        await self.notify(watch.session.id, text)
+
+    def spawn(self, work: Coroutine[None, None, object]) -> None:
+        """Let something run beside the caller, until it ends by itself."""
+        task = asyncio.ensure_future(work)
+        self._tasks.add(task)
+        task.add_done_callback(self._tasks.discard)
+
+    def _may_start(self, watch: Watch) -> bool:
+        """No cycle is under way, and none ended badly a moment ago."""
+        session = watch.session
+        if session.id in self._starting or self.pass_baton is None or session.state is State.ENDED:
+            return False
+        return watch.step is None and self.store.running_cycle(session.id) is None and not self._cooling(watch)
+
+    def _cooling(self, watch: Watch) -> bool:
+        """After a cycle that did not end well the next one waits a while."""
+        config = self.config(watch.session.project)
+        last = self.store.cycles(session=watch.session.id, limit=1)
+        if not last or last[-1].state in (CycleState.DONE, CycleState.RUNNING) or last[-1].ended is None:
+            return False
+        return self.clock.now() - last[-1].ended < 60 * config.cooldown_minutes
+
+    async def hand_off(self, watch: Watch, cause: str, *, force: bool = False) -> str | None:
+        """Start a cycle; the id of the running one when there is one already, None when none can be started."""
+        session = watch.session
+        running = self.store.running_cycle(session.id)
+        if running is not None:
+            return running.id
+        if session.id in self._starting or self.pass_baton is None or session.state is State.ENDED:
+            return None
+        self._starting.add(session.id)
+        return await self._start(watch, cause, force)
+
+    async def _start(self, watch: Watch, cause: str, force: bool) -> str | None:
+        assert self.pass_baton is not None
+        try:
+            cycle = self._open_cycle(watch, cause)
+            config = self.config(watch.session.project)
+            policy = Policy(force=force, auto_continue=config.auto_continue_cli)
+            if await self.pass_baton(cycle.id, watch.session.id, policy):
+                return cycle.id
+            self.store.update_cycle(
+                cycle.id, state=CycleState.POSTPONED, ended=self.clock.now(), note="another one is under way"
+            )
+            return None
+        finally:
+            self._starting.discard(watch.session.id)
+
+    def _open_cycle(self, watch: Watch, cause: str) -> CycleRecord:
+        reading, now = watch.reading, self.clock.now()
+        cycle = CycleRecord(
+            id=secrets.token_hex(4),
+            session=watch.session.id,
+            host=watch.session.host,
+            cause=cause,
+            started=now,
+            percent=reading.percent if reading else None,
+            used=reading.used if reading else None,
+            old_agent_session=watch.conversation.agent_session or None,
+            data={"usable": reading.usable if reading else None, "window": reading.window if reading else None},
+        )
+        self.store.start_cycle(cycle)
+        watch.step = Step.PREPARE
+        self.store.add_event(
+            "HANDOFF_DECISION", now, watch.session.id, cycle.id, {"cause": cause, "percent": cycle.percent}
+        )
+        return cycle
+
+    def zone(self, watch: Watch) -> str:
+        decision = self.standing(watch).decision
+        return decision.zone if decision else UNKNOWN

@@ -1,0 +1,129 @@
+"""One conversation of an agent, as its own record tells it. Kept small: what the cycle must know, no more."""
+
+from collections.abc import Callable, Iterable, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import TypeGuard
+
+from batonpass.delivery import tags_in
+from batonpass.transcripts.events import (
+    Compacted,
+    Event,
+    Failed,
+    Interrupted,
+    Origin,
+    Prompted,
+    Said,
+    TurnEnded,
+    Used,
+)
+from batonpass.transcripts.tail import Tail
+
+_KEPT = 600  # events that are remembered; whole histories are read from the file when they are needed
+Parse = Callable[[bytes], Iterable[Event]]
+Kept = Prompted | Said | TurnEnded | Interrupted | Failed
+
+
+@dataclass(frozen=True, slots=True)
+class News:
+    """What a read brought: usage, tags that arrived, compactions, and notes on lines that could not be read."""
+
+    used: tuple[Used, ...] = ()
+    tags: tuple[tuple[str, float], ...] = ()
+    compacted: tuple[Compacted, ...] = ()
+    failed: tuple[Failed, ...] = ()
+    prompts: int = 0
+    notes: tuple[str, ...] = ()
+    any: bool = False
+
+
+class Conversation:
+    """Follows one transcript; `read` takes in what was appended since."""
+
+    def __init__(self, agent_session: str, transcript: Path | None, parse: Parse) -> None:
+        self.agent_session = agent_session
+        self._parse = parse
+        self._tail: Tail | None = None
+        self.transcript: Path | None = None
+        self.log: list[Kept] = []
+        self.prompts = 0
+        if transcript is not None:
+            self.follow(transcript)
+
+    def follow(self, transcript: Path) -> None:
+        """Read from this file, from its start, unless it is the one already followed."""
+        if transcript != self.transcript:
+            self.transcript = transcript
+            self._tail = Tail(transcript, self._parse)
+
+    def read(self) -> News:
+        if self._tail is None:
+            return News()
+        batch = self._tail.read()
+        if batch.reset:
+            self.log.clear()
+            self.prompts = 0
+        news = self._take_in(batch.events)
+        return News(*news, notes=tuple(batch.notes), any=bool(batch.events) or batch.reset)
+
+    def _take_in(
+        self, events: Sequence[Event]
+    ) -> tuple[
+        tuple[Used, ...], tuple[tuple[str, float], ...], tuple[Compacted, ...], tuple[Failed, ...], int
+    ]:
+        used = tuple(e for e in events if isinstance(e, Used))
+        tags: list[tuple[str, float]] = []
+        prompts = 0
+        for event in events:
+            if isinstance(event, Prompted):
+                tags += [(tag, event.at) for tag in tags_in(event.text)]
+                prompts += 1
+            if isinstance(event, Kept):
+                self.log.append(event)
+        del self.log[:-_KEPT]
+        self.prompts += prompts
+        compacted = tuple(e for e in events if isinstance(e, Compacted))
+        failed = tuple(e for e in events if isinstance(e, Failed))
+        return used, tuple(tags), compacted, failed, prompts
+
+    def prompted(self, tag: str) -> int | None:
+        """Where in the log the prompt with this tag stands; None when it has not arrived."""
+        for index, event in enumerate(self.log):
+            if isinstance(event, Prompted) and tag in event.text:
+                return index
+        return None
+
+    def said_after(self, tag: str) -> list[str]:
+        """The agent's texts in the turn that this prompt started; a turn that something else started ends it."""
+        start = self.prompted(tag)
+        if start is None:
+            return []
+        texts: list[str] = []
+        for event in self.log[start + 1 :]:
+            if isinstance(event, Prompted) and event.origin is not Origin.HOOK:
+                break
+            if isinstance(event, Said):
+                texts.append(event.text)
+        return texts
+
+    def last_said(self) -> str | None:
+        """The agent's last text block."""
+        return next((event.text for event in reversed(self.log) if isinstance(event, Said)), None)
+
+    def human_after(self, tag: str) -> list[Prompted]:
+        """What a person said after the prompt with this tag; Baton's own prompts are not a person's."""
+        start = self.prompted(tag)
+        if start is None:
+            return []
+        return [e for e in self.log[start + 1 :] if _by_person(e)]
+
+    def ended_after(self, tag: str) -> bool:
+        """Whether the record says that the turn of this prompt is over."""
+        start = self.prompted(tag)
+        if start is None:
+            return False
+        return any(isinstance(e, TurnEnded | Interrupted | Failed) for e in self.log[start + 1 :])
+
+
+def _by_person(event: Kept) -> TypeGuard[Prompted]:
+    return isinstance(event, Prompted) and event.origin is Origin.HUMAN and not tags_in(event.text)

@@ -1,0 +1,258 @@
+"""The daemon: one per user and host.
+
+It wires everything together, and stops by ending: what is under way goes on at the next start, exactly as
+after a crash.
+"""
+
+import asyncio
+import fcntl
+import logging
+import logging.handlers
+import os
+import secrets
+import signal
+import socket
+import sys
+import uuid
+from collections.abc import Mapping
+from pathlib import Path
+
+from batonpass import __version__, notify
+from batonpass.clock import Clock, SystemClock
+from batonpass.config import Config, load_lenient
+from batonpass.cycle.case import Case
+from batonpass.cycle.stage import Stage
+from batonpass.cycle.workflow import Engine
+from batonpass.cycle.writing import draft_from_facts
+from batonpass.home import home, socket_path
+from batonpass.serve.api import Api
+from batonpass.store import CycleRecord, Store, default_url, open_store
+from batonpass.supervisor.act import Supervisor
+from batonpass.supervisor.files import Files
+from batonpass.supervisor.health import Health
+from batonpass.supervisor.keys import Keys
+from batonpass.supervisor.launch import PaneLauncher
+from batonpass.supervisor.panes import Panes
+from batonpass.supervisor.slots import Slots
+from batonpass.supervisor.spool import Spool
+from batonpass.supervisor.watch import Watch
+from batonpass.terminals.base import Terminal, TerminalError
+from batonpass.terminals.text import printable
+
+log = logging.getLogger(__name__)
+
+_LOOK_SECONDS = 1.0
+_BEAT_SECONDS = 10.0
+
+
+class AlreadyRunning(Exception):
+    """Another daemon holds the state directory."""
+
+
+class Daemon:
+    """Owns the sessions of this host. `run` returns when it was asked to stop."""
+
+    def __init__(self, root: Path, env: Mapping[str, str], clock: Clock | None = None) -> None:
+        self.home, self.env = root, env
+        self.clock: Clock = clock or SystemClock()
+        self.pid = os.getpid()
+        self.started = self.clock.now()
+        _prepare(root)
+        self._lock = _lock(root)
+        self._configs: dict[Path | None, Config] = {}
+        self.host = _host_id(root)
+        url = self.config(None).store or default_url(root)
+        self.store: Store = open_store(url)
+        self._panes = Panes()
+        self.supervisor = Supervisor(self.store, self.clock, self.config, self.tell)
+        self.launcher = PaneLauncher(root, self.host, self.clock, self.terminal)
+        self.stage = Stage(
+            store=self.store,
+            clock=self.clock,
+            keys=Keys(self._panes, self.clock),
+            slots=Slots(self.config(None).max_concurrent),
+            launcher=self.launcher,
+            host=self.host,
+            watch=self.supervisor.watch,
+            config=self.config,
+            notify=self.tell,
+        )
+        self._engine = Engine(url, self.host, self.stage)
+        self._health = Health(self.supervisor, self.terminal)
+        self._stopping = asyncio.Event()
+
+    def new_id(self) -> str:
+        return secrets.token_hex(4)
+
+    def terminal(self, socket: str) -> Terminal:
+        return self._panes.server(socket)
+
+    def config(self, project: Path | None) -> Config:
+        """The configuration in effect; a broken file leaves the last good one in force, and is told once."""
+        last = self._configs.get(project)
+        config, problems = load_lenient(project, self.home, self.env, last)
+        if problems and last is None:
+            log.warning("configuration: %s", "; ".join(str(p) for p in problems))
+        self._configs[project] = config
+        return config
+
+    async def tell(self, session: str, text: str) -> None:
+        """One sentence for a person, kept in the store and shown wherever somebody may look."""
+        sentence = printable(text)
+        self.store.add_event("NOTIFICATION", self.clock.now(), session, None, {"text": sentence})
+        log.info("told: %s", sentence)
+        watch = self.supervisor.watch(session)
+        wishes = self.config(watch.session.project if watch else None).notify
+        if watch is not None and watch.session.pane is not None:
+            try:
+                await self._panes.tell(watch.session.pane, f"baton: {sentence}")
+            except TerminalError as error:
+                log.debug("not shown in the pane: %s", error)
+        if wishes.desktop:
+            await notify.desktop("Baton", sentence)
+        if wishes.command:
+            await notify.command(wishes.command, session, sentence)
+
+    async def prime_again(self, watch: Watch) -> None:
+        """The agent is compacting itself: lay out what a machine knows, so that the context is primed again."""
+        if watch.step is not None:
+            return
+        cycle = CycleRecord(
+            id=self.new_id(), session=watch.session.id, host=self.host, cause="the agent compacted itself",
+            started=self.clock.now(), old_agent_session=watch.conversation.agent_session or None,
+        )  # fmt: skip
+        case = Case(self.stage, cycle, watch, self.config(watch.session.project))
+        await draft_from_facts(case, await case.facts())
+        self.store.add_event("CONTEXT_MISSED", self.clock.now(), watch.session.id, None, {"cause": cycle.cause})
+
+    # -- life ----------------------------------------------------------------------------------------
+
+    async def run(self) -> None:
+        """Serve until asked to stop."""
+        from batonpass.serve.operations import Operations
+
+        operations = Operations(self)
+        self._files = Files(self._changed)
+        self._files.start()
+        for session in self.store.sessions(live=True, host=self.host):
+            self.supervisor.add(self.launcher.reopen(session))
+        await self._health.look()
+        # Reports that came while nobody was here are older than any that the socket will bring.
+        await Spool(self.home, self.store).replay(operations.hook)
+        await self._engine.start()
+        self.supervisor.pass_baton = self._engine.pass_baton
+        api = Api(Path(socket_path(str(self.home))), operations.table())
+        await api.start()
+        self._note_argv()
+        for number in (signal.SIGTERM, signal.SIGINT):
+            asyncio.get_running_loop().add_signal_handler(number, self.stop)
+        self.follow_files()
+        log.info("baton %s watches %d sessions", __version__, len(self.supervisor.watches))
+        try:
+            await self._look_round()
+        finally:
+            await api.stop()
+            await self._panes.aclose()
+
+    async def _look_round(self) -> None:
+        beaten = 0.0
+        while not self._stopping.is_set():
+            try:
+                await self._health.look()
+                self.follow_files()
+                if self.clock.now() - beaten >= _BEAT_SECONDS:
+                    beaten = self.clock.now()
+                    self.store.beat(self.host, beaten, name=socket.gethostname(), version=__version__)
+            except Exception:
+                log.exception("the look round failed; it goes on")
+            try:
+                await asyncio.wait_for(self._stopping.wait(), _LOOK_SECONDS)
+            except TimeoutError:
+                continue
+
+    def stop(self, *, by_person: bool = False) -> None:
+        if by_person:
+            (self.home / "run" / "stopped").touch()
+        self._stopping.set()
+
+    def _note_argv(self) -> None:
+        """How hooks start a daemon that is away; a person's `stop` is respected until the next start."""
+        (self.home / "run" / "stopped").unlink(missing_ok=True)
+        argv = [sys.executable, "-m", "batonpass._entry", "daemon", "run"]
+        (self.home / "run" / "daemon.argv").write_text("\0".join(argv), encoding="utf-8")
+
+    # -- files ---------------------------------------------------------------------------------------
+
+    def follow_files(self) -> None:
+        """Follow the folders of every live session's own files."""
+        folders: set[Path] = set()
+        for watch in self.supervisor.watches.values():
+            if not watch.gone:
+                files = [*watch.agent.state_files(watch.binding)]
+                if watch.conversation.transcript is not None:
+                    files.append(watch.conversation.transcript)
+                folders.update(path.parent for path in files)
+                folders.add(self.launcher.draft_dir(watch))
+        self._files.want(frozenset(folders))
+
+    def _changed(self, folder: Path) -> None:
+        for watch in list(self.supervisor.watches.values()):
+            files = [*watch.agent.state_files(watch.binding), watch.conversation.transcript]
+            if any(path is not None and path.parent == folder for path in files):
+                watch.refresh()
+                self.supervisor.take_news(watch)
+            elif folder == self.launcher.draft_dir(watch):
+                watch.changed()
+
+
+def _prepare(root: Path) -> None:
+    for folder in (root, root / "run", root / "logs", root / "sessions", root / "spool"):
+        folder.mkdir(parents=True, exist_ok=True, mode=0o700)
+    root.chmod(0o700)
+    handler = logging.handlers.RotatingFileHandler(
+        root / "logs" / "baton.log", maxBytes=5_000_000, backupCount=3, encoding="utf-8"
+    )
+    handler.setFormatter(logging.Formatter("%(asctime)s %(levelname)s %(name)s: %(message)s"))
+    ours = logging.getLogger("batonpass")
+    ours.addHandler(handler)
+    ours.setLevel(logging.INFO)
+
+
+def _lock(root: Path) -> int:
+    """Hold the state directory; a second daemon would type everything twice."""
+    descriptor = os.open(root / "run" / "lock", os.O_RDWR | os.O_CREAT, 0o600)
+    try:
+        fcntl.flock(descriptor, fcntl.LOCK_EX | fcntl.LOCK_NB)
+    except OSError as error:
+        os.close(descriptor)
+        raise AlreadyRunning(f"another baton daemon holds {root}") from error
+    os.ftruncate(descriptor, 0)
+    os.write(descriptor, str(os.getpid()).encode())
+    return descriptor
+
+
+def _host_id(root: Path) -> str:
+    """A stable name of this host and user for the engine: two executors must never share one."""
+    path = root / "host-id"
+    try:
+        return path.read_text(encoding="utf-8").strip()
+    except FileNotFoundError:
+        value = f"{socket.gethostname().split('.')[0].lower()}-{uuid.uuid4().hex[:6]}"
+        path.write_text(value, encoding="utf-8")
+        return value
+
+
+def main() -> int:
+    """Run the daemon in this process until it is stopped."""
+
+    async def serve() -> None:
+        await Daemon(Path(home(os.environ)).absolute(), os.environ).run()
+
+    try:
+        asyncio.run(serve())
+    except AlreadyRunning as error:
+        print(f"baton: {error}", file=sys.stderr)
+        return 3
+    # The engine's threads may hold a step that waits; it goes on at the next start, as after a crash.
+    logging.shutdown()
+    os._exit(0)

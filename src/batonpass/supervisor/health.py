@@ -1,0 +1,118 @@
+"""The look round: what no event tells. Panes that died or vanished, dialogs nobody answers, hooks that do not fire."""
+
+import logging
+from collections.abc import Callable
+from dataclasses import replace
+
+from batonpass.agents.base import Status
+from batonpass.session import PaneRef, State
+from batonpass.supervisor.act import Supervisor
+from batonpass.supervisor.launch import forget_order
+from batonpass.supervisor.watch import Watch
+from batonpass.terminals.base import PaneGone, PaneInfo, Terminal, TerminalError
+
+log = logging.getLogger(__name__)
+
+_DIALOG_SECONDS = 2.0  # a permission hook that is deciding looks like a dialog for a moment
+_START_SECONDS = 4.0  # by then an agent has either said something or shows a dialog
+
+
+class Health:
+    """Looks at every session now and then, and says what a person should know, once."""
+
+    def __init__(self, supervisor: Supervisor, terminal: Callable[[str], Terminal]) -> None:
+        self._supervisor, self._terminal = supervisor, terminal
+        self._told: dict[str, str] = {}
+        self._waiting_since: dict[str, float] = {}
+
+    async def look(self) -> None:
+        """One round over every live session."""
+        panes: dict[str, dict[PaneRef, PaneInfo] | None] = {}
+        for watch in list(self._supervisor.watches.values()):
+            if watch.session.state is State.ENDED:
+                continue
+            pane = watch.session.pane
+            if pane is not None:
+                if pane.socket not in panes:
+                    panes[pane.socket] = await self._panes(pane.socket)
+                await self._check_pane(watch, pane, panes[pane.socket])
+            if not watch.gone:
+                watch.refresh()
+                self._supervisor.take_news(watch)
+                await self._check_dialog(watch)
+            self._supervisor.persist(watch)
+
+    async def _panes(self, socket: str) -> dict[PaneRef, PaneInfo] | None:
+        try:
+            return {info.ref: info for info in await self._terminal(socket).list()}
+        except TerminalError as error:
+            log.warning("tmux does not answer: %s", error)
+            return None
+
+    async def _check_pane(self, watch: Watch, pane: PaneRef, panes: dict[PaneRef, PaneInfo] | None) -> None:
+        if panes is None or watch.step == "pass":
+            return
+        info = panes.get(pane)
+        if info is None:
+            await self._gone(watch, "its pane is gone")
+        elif info.dead and watch.session.state is not State.DEAD:
+            left = watch.leaving or info.dead_status == 0
+            await self._gone(watch, f"its process ended with status {info.dead_status}", left=left)
+
+    async def _gone(self, watch: Watch, why: str, *, left: bool = False) -> None:
+        """A session that its user closed is over; one that died is kept, so that it can be continued."""
+        vanished = watch.session.pane is not None and "pane" in why
+        ended = left or (vanished and watch.leaving)
+        state = State.ENDED if ended else State.DEAD
+        if watch.session.state is state:
+            return
+        now = self._supervisor.clock.now()
+        watch.session = replace(watch.session, state=state, ended=now if ended else None)
+        watch.status = Status(state)
+        watch.changed()
+        self._supervisor.persist(watch)
+        if ended:
+            await self._close(watch)
+        elif watch.step is None:
+            name = watch.session.name
+            kept = "its record is kept, see: baton status"
+            await self._supervisor.notify(watch.session.id, f"{name} died: {why}; {kept}")
+
+    async def _close(self, watch: Watch) -> None:
+        pane = watch.session.pane
+        if pane is not None:
+            try:
+                await self._terminal(pane.socket).close(pane)
+            except TerminalError as error:
+                log.info("the pane of %s was not closed: %s", watch.session.name, error)
+        forget_order(watch.folder)
+
+    async def _check_dialog(self, watch: Watch) -> None:
+        session, now = watch.session, self._supervisor.clock.now()
+        if watch.status.state in (State.STARTING, State.UNKNOWN):
+            await self._check_start(watch)
+        else:
+            watch.dialog = None
+        waiting = watch.status.waiting_for or "a dialog" if watch.status.state is State.WAITING else watch.dialog
+        if waiting is None:
+            self._waiting_since.pop(session.id, None)
+            self._told.pop(session.id, None)
+            return
+        since = self._waiting_since.setdefault(session.id, now)
+        if now - since >= _DIALOG_SECONDS and self._told.get(session.id) != waiting:
+            self._told[session.id] = waiting
+            await self._supervisor.notify(session.id, f"{session.name} waits for a person: {waiting}")
+
+    async def _check_start(self, watch: Watch) -> None:
+        """An agent that says nothing yet may stand at a dialog that comes before its first hook."""
+        pane, now = watch.session.pane, self._supervisor.clock.now()
+        if pane is None or now - watch.session.created < _START_SECONDS:
+            return
+        try:
+            screen = await self._terminal(pane.socket).screen(pane)
+        except PaneGone:
+            return
+        except TerminalError as error:
+            log.warning("the screen of %s cannot be read: %s", watch.session.name, error)
+            return
+        watch.dialog = watch.agent.dialog(screen)

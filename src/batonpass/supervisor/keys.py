@@ -1,0 +1,159 @@
+"""Typing into a session, the last resort: only into a state that the agent itself reports."""
+
+from collections.abc import Callable
+
+from batonpass.agents.base import BoxState
+from batonpass.clock import Clock
+from batonpass.session import State
+from batonpass.supervisor.panes import Panes
+from batonpass.supervisor.watch import Watch
+from batonpass.terminals.base import PaneGone, TerminalError
+
+_PASTE_SECONDS = 0.15  # an Enter sooner after a paste is sometimes swallowed
+_LOOK_SECONDS = 0.05
+_CONFIRM_SECONDS = 2.0
+_ENTERS = 3
+_POLITE_SECONDS = 60.0  # how long somebody may read in copy-mode before Baton leaves it for them
+
+
+class NotReady(Exception):
+    """Nothing was typed, or it was not sent; says why, for people. `code` is one of the plan's."""
+
+    def __init__(self, code: str, why: str) -> None:
+        super().__init__(why)
+        self.code = code
+
+
+GONE = "gone"
+DIALOG = "dialog"
+TEXT = "text"
+BUSY = "busy"
+MODE = "mode"
+UNSENT = "unsent"
+
+
+class Keys:
+    """Types prompts into one terminal, each exactly once."""
+
+    def __init__(self, terminal: Panes, clock: Clock) -> None:
+        self._terminal = terminal
+        self._clock = clock
+
+    async def obstacle(self, watch: Watch) -> NotReady | None:
+        """Why nothing may be typed now; None when the agent is idle at an empty box."""
+        watch.refresh()
+        if watch.gone or watch.session.pane is None:
+            return NotReady(GONE, "the session has no living pane")
+        if watch.status.state is State.DEAD:
+            return NotReady(GONE, "the agent's process is gone")
+        if watch.status.state is State.WAITING:
+            return NotReady(DIALOG, f"the agent waits for a person: {watch.status.waiting_for or 'a dialog'}")
+        if not watch.idle():
+            return NotReady(BUSY, f"the agent says it is {watch.status.state}")
+        return await self._look(watch)
+
+    async def _look(self, watch: Watch) -> NotReady | None:
+        """The screen may veto what the agent's word permits."""
+        assert watch.session.pane is not None
+        try:
+            info = await self._terminal.info(watch.session.pane)
+            if info.dead:
+                return NotReady(GONE, "the agent's process is gone")
+            if info.mode:
+                return NotReady(MODE, f"somebody reads in the pane ({info.mode})")
+            screen = await self._terminal.screen(watch.session.pane)
+        except PaneGone:
+            return NotReady(GONE, "the pane is gone")
+        except TerminalError as error:
+            return NotReady(BUSY, f"the terminal does not answer: {error}")
+        dialog = watch.agent.dialog(screen)
+        if dialog:
+            return NotReady(DIALOG, f"the screen shows a dialog: {dialog}")
+        box = watch.agent.box(screen)
+        if box.state is BoxState.TEXT:
+            return NotReady(TEXT, "somebody has typed text that is not sent")
+        if box.state is BoxState.UNKNOWN:
+            return NotReady(DIALOG, "the screen shows no input box")
+        return None
+
+    async def ready(self, watch: Watch, seconds: float) -> None:
+        """Return when the session can be typed into; raises NotReady with the last obstacle after that time."""
+        deadline = self._clock.now() + seconds
+        reading_since: float | None = None
+        while True:
+            obstacle = await self.obstacle(watch)
+            if obstacle is None:
+                return
+            now = self._clock.now()
+            if obstacle.code == GONE or now >= deadline:
+                raise obstacle
+            if obstacle.code == MODE:
+                reading_since = reading_since or now
+                if now - reading_since >= min(_POLITE_SECONDS, seconds / 2):
+                    await self._leave_mode(watch)
+            # Text on the screen sends no event, so the veto is looked at again now and then.
+            await watch.until(lambda: False, 0.25 if obstacle.code != BUSY else 0.1)
+
+    async def _leave_mode(self, watch: Watch) -> None:
+        if watch.session.pane is not None:
+            await self._terminal.leave_mode(watch.session.pane)
+
+    async def holds(self, watch: Watch, text: str) -> bool:
+        """Whether this very text stands unsent in an idle agent's box: typed before a crash, and not sent."""
+        watch.refresh()
+        if watch.session.pane is None or watch.gone or not watch.idle():
+            return False
+        try:
+            screen = await self._terminal.screen(watch.session.pane)
+        except TerminalError:
+            return False
+        shown = watch.agent.box(screen).text.strip()
+        return bool(shown) and shown[:24] == text.strip()[:24]
+
+    async def submit(
+        self, watch: Watch, text: str, arrived: Callable[[], bool], *, pasted: bool = False
+    ) -> bool:
+        """Type text and Enter; True when `arrived` came true. Raises NotReady when it could not be typed.
+
+        Call only right after `ready`, or with `pasted` after `holds`. False means that it was typed and no
+        proof came: look before you try again.
+        """
+        pane = watch.session.pane
+        assert pane is not None
+        try:
+            if not pasted:
+                await self._terminal.paste(pane, text)
+            for _ in range(_ENTERS):
+                await self._wait_for_text(watch, text)
+                await self._terminal.press(pane, "Enter")
+                if await watch.until(arrived, _CONFIRM_SECONDS):
+                    return True
+                if not await self._still_in_box(watch, text):
+                    return await watch.until(arrived, _CONFIRM_SECONDS)
+        except PaneGone as error:
+            raise NotReady(GONE, "the pane is gone") from error
+        except TerminalError as error:
+            raise NotReady(UNSENT, f"the terminal refused: {error}") from error
+        return arrived()
+
+    async def _wait_for_text(self, watch: Watch, text: str) -> None:
+        """Wait until the box shows what was pasted, and only that: a person may have typed in between."""
+        await self._clock.sleep(_PASTE_SECONDS)
+        for _ in range(30):
+            if await self._still_in_box(watch, text):
+                if watch.agent.status(watch.binding).state is not State.IDLE:
+                    raise NotReady(UNSENT, "the agent became busy while Baton typed; the text stays in its box")
+                return
+            await self._clock.sleep(_LOOK_SECONDS)
+        raise NotReady(UNSENT, "the text did not appear alone in the input box, so it was not sent")
+
+    async def _still_in_box(self, watch: Watch, text: str) -> bool:
+        assert watch.session.pane is not None
+        screen = await self._terminal.screen(watch.session.pane)
+        if watch.agent.dialog(screen):
+            return False
+        box = watch.agent.box(screen)
+        if box.state is not BoxState.TEXT:
+            return False
+        shown = box.text.strip()
+        return shown.startswith("[Pasted text") or shown[:24] == text.strip()[: len(shown[:24])]

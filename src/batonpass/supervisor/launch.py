@@ -1,0 +1,154 @@
+"""Starting an agent in a pane, and starting it again: the user's files stay as they are."""
+
+import json
+import os
+import secrets
+import sys
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, replace
+from pathlib import Path
+
+from batonpass import _entry, agents
+from batonpass.agents.base import Launch, LaunchOrder, Status
+from batonpass.clock import Clock
+from batonpass.disk import write_private
+from batonpass.home import session_folder
+from batonpass.session import Kind, Session, State
+from batonpass.supervisor.watch import Watch
+from batonpass.terminals.base import Terminal, TerminalError
+
+ENTRY = (sys.executable, "-I", "-S", os.path.abspath(_entry.__file__))
+# What a pane's own environment must decide, not that of whoever asked for the session.
+_OF_THE_PANE = ("TMUX", "TMUX_PANE", "BATON_SESSION", "STY", "WINDOWID")
+
+
+@dataclass(frozen=True, slots=True)
+class Request:
+    """What a person asks for with `baton run`."""
+
+    agent: str
+    args: tuple[str, ...]
+    env: Mapping[str, str]
+    project: Path
+    name: str
+    ladder: str | None = None
+    kick: str | None = None
+    width: int = 200
+    height: int = 50
+
+
+class PaneLauncher:
+    """Writes the launch file of a session and has its pane become the agent."""
+
+    def __init__(self, home: Path, host: str, clock: Clock, terminal: Callable[[str], Terminal]) -> None:
+        self._home, self._host, self._clock, self._terminal = home, host, clock, terminal
+
+    def folder(self, session: str) -> Path:
+        return Path(session_folder(str(self._home), session))
+
+    def draft_dir(self, watch: Watch) -> Path:
+        return self._drafts(watch.session.project, watch.session.id)
+
+    def _drafts(self, project: Path, session: str) -> Path:
+        return project / ".baton" / "drafts" / session
+
+    async def start(self, request: Request, socket: str) -> Watch:
+        """A new session in a new pane. Raises NotInstalled, TerminalError, OSError; then nothing was left behind."""
+        session = secrets.token_hex(4)
+        folder = self.folder(session)
+        folder.mkdir(parents=True, mode=0o700)
+        env = {k: v for k, v in request.env.items() if k not in _OF_THE_PANE}
+        write_private(folder / "order.json", json.dumps({"args": list(request.args), "env": env}))
+        launch = self._write(session, request.agent, request.project, request.kick, None, None, None)
+        info = await self._terminal(socket).open(
+            request.name, request.project, self._argv(session), width=request.width, height=request.height
+        )
+        record = Session(
+            id=session,
+            name=info.session_name,
+            agent=request.agent,
+            kind=Kind.INTERACTIVE,
+            project=request.project,
+            host=self._host,
+            pane=info.ref,
+            pid=info.pid,
+            agent_session=launch.agent_session,
+            transcript=launch.transcript,
+            model=None,
+            permission_mode=None,
+            ladder=request.ladder,
+            chain=0,
+            adopted=False,
+            created=self._clock.now(),
+        )
+        return Watch(record, agents.get(request.agent), folder, launch.env, self._clock)
+
+    async def respawn(self, watch: Watch, *, kick: str | None, resume: str | None = None) -> str | None:
+        """End what runs in the session's pane and start the agent anew there, with the same arguments."""
+        session = watch.session
+        launch = self._write(
+            session.id, session.agent, session.project, kick, resume, session.model, session.permission_mode
+        )
+        if session.pane is None:
+            raise TerminalError(f"session {session.name} has no pane")
+        info = await self._terminal(session.pane.socket).respawn(
+            session.pane, session.project, self._argv(session.id)
+        )
+        watch.session = replace(session, pane=info.ref, pid=info.pid, state=State.STARTING)
+        watch.status = Status(State.STARTING)
+        watch.changed()
+        return launch.agent_session
+
+    def _argv(self, session: str) -> list[str]:
+        return [*ENTRY, "exec", session, str(self._home)]
+
+    def _write(
+        self,
+        session: str,
+        agent: str,
+        project: Path,
+        kick: str | None,
+        resume: str | None,
+        model: str | None,
+        permission_mode: str | None,
+    ) -> Launch:
+        folder = self.folder(session)
+        order = json.loads((folder / "order.json").read_text(encoding="utf-8"))
+        launch = agents.get(agent).launch(
+            LaunchOrder(
+                session=session,
+                folder=folder,
+                project=project,
+                args=tuple(order["args"]),
+                env=order["env"],
+                draft_dir=self._drafts(project, session),
+                hook=(*ENTRY, "hook"),
+                statusline=(*ENTRY, "statusline"),
+                kick=kick,
+                resume=resume,
+                model=model,
+                permission_mode=permission_mode,
+            )
+        )
+        env = {**launch.env, "BATON_SESSION": session, "BATON_HOME": str(self._home)}
+        content = {"argv": list(launch.argv), "env": env, "cwd": str(project)}
+        write_private(folder / "launch.json", json.dumps(content))
+        if launch.chained_statusline:
+            write_private(folder / "chain", launch.chained_statusline)
+        return replace(launch, env=env)
+
+    def reopen(self, session: Session) -> Watch:
+        """The watch of a session that was started before this daemon."""
+        folder = self.folder(session.id)
+        try:
+            env = json.loads((folder / "launch.json").read_text(encoding="utf-8"))["env"]
+        except (OSError, ValueError, KeyError):
+            env = {}
+        return Watch(session, agents.get(session.agent), folder, env, self._clock)
+
+
+def forget_order(folder: Path) -> None:
+    """Remove what an ended session left in its folder: it holds the environment it was started with."""
+    leftovers: Sequence[str] = ("order.json", "launch.json")
+    for name in leftovers:
+        (folder / name).unlink(missing_ok=True)

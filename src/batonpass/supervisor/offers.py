@@ -1,0 +1,90 @@
+"""Answers laid out for hooks in a session's private folder; taken or withdrawn, never both."""
+
+import json
+import os
+from collections.abc import Sequence
+from contextlib import suppress
+from pathlib import Path
+
+from batonpass.agents.base import Agent
+from batonpass.disk import write_private
+
+
+class Offers:
+    """The small files that a session's hooks answer from, also while no daemon runs."""
+
+    def __init__(self, folder: Path, agent: Agent) -> None:
+        self.folder = folder
+        self._agent = agent
+
+    def ask(self, agent_session: str, text: str) -> None:
+        """Lay out a prompt for the stop hook of this conversation."""
+        self._lay(f"ask.{agent_session}", self._agent.render_ask(text))
+
+    def asked(self, agent_session: str) -> bool:
+        """Whether the stop hook took the prompt."""
+        return (self.folder / f"ask.{agent_session}.taken").exists()
+
+    def ask_pending(self, agent_session: str) -> bool:
+        """Whether a prompt lies ready and nobody took it yet."""
+        return (self.folder / f"ask.{agent_session}").exists()
+
+    def withdraw_ask(self, agent_session: str) -> bool:
+        """Take the prompt back; False when the hook was faster, so it must not be given by another channel."""
+        with suppress(FileNotFoundError):
+            os.rename(self.folder / f"ask.{agent_session}", self.folder / "withdrawn")
+            return True
+        return not self.asked(agent_session)
+
+    def forget_ask(self, agent_session: str) -> None:
+        """Drop what is left of an earlier ask, before a new one is laid out."""
+        self._drop(f"ask.{agent_session}.taken")
+
+    def note(self, agent_session: str, text: str) -> None:
+        """Lay out a remark that rides on the user's next prompt."""
+        self._drop(f"note.{agent_session}.taken")
+        self._lay(f"note.{agent_session}", self._agent.render_note(text))
+
+    def prime(self, sources: Sequence[str], parts: Sequence[str]) -> None:
+        """Lay out the handoff for conversations that begin in one of these ways."""
+        self.unprime(sources)
+        for source in sources:
+            for number, part in enumerate(parts, start=1):
+                self._lay(f"prime.{source}.{number}", self._agent.render_prime(part))
+
+    def unprime(self, sources: Sequence[str]) -> None:
+        for path in self.folder.glob("prime.*"):
+            if path.name.split(".")[1] in sources:
+                self._drop(path.name)
+
+    def permit(self, folder: Path) -> None:
+        """Let the permission hook allow writing below this folder, and nothing else."""
+        rule = {
+            "folder": str(folder),
+            "tools": list(self._agent.permit_tools),
+            "path_at": list(self._agent.permit_path_at),
+            "stdout": self._agent.render_permit(),
+        }
+        self._lay("permit.json", json.dumps(rule))
+
+    def forbid(self) -> None:
+        self._drop("permit.json")
+
+    def line(self, text: str) -> None:
+        """What the status line shows from now on."""
+        self._lay("line", text, durable=False)
+
+    def clear(self) -> None:
+        """Take back everything, at the end of a cycle."""
+        self.forbid()
+        for path in self.folder.glob("prime.*"):
+            self._drop(path.name)
+        for path in self.folder.glob("ask.*"):
+            self._drop(path.name)
+
+    def _lay(self, name: str, content: str, *, durable: bool = True) -> None:
+        write_private(self.folder / name, content, durable=durable)
+
+    def _drop(self, name: str) -> None:
+        with suppress(FileNotFoundError):
+            os.unlink(self.folder / name)

@@ -1,0 +1,241 @@
+"""A live session as the supervisor sees it: its conversation, its state, its readings."""
+
+import asyncio
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, replace
+from itertools import pairwise
+from pathlib import Path
+
+from batonpass.agents.base import Agent, BackgroundTask, Binding, HookKind, HookReport, Status
+from batonpass.clock import Clock
+from batonpass.reading import CONFIDENCE, Forecast, Reading, Source, forecast
+from batonpass.session import Session, State
+from batonpass.supervisor.conversation import Conversation, News
+
+_READINGS = 60  # kept in memory for the forecast
+_LATE_SOURCE_SECONDS = 20.0  # a worse source counts again when the better one has been silent this long
+
+
+@dataclass(frozen=True, slots=True)
+class Stopped:
+    """The end of a turn, by the agent's stop hook."""
+
+    at: float
+    agent_session: str
+    last_message: str | None
+
+
+@dataclass(frozen=True, slots=True)
+class Started:
+    """The start of a conversation, by the agent's session-start hook."""
+
+    at: float
+    agent_session: str
+    source: str | None
+
+
+class Watch:
+    """Takes in what hooks, files and screens say; `until` waits for what follows from it."""
+
+    def __init__(
+        self, session: Session, agent: Agent, folder: Path, env: Mapping[str, str], clock: Clock
+    ) -> None:
+        self.session = session
+        self.agent = agent
+        self.folder = folder
+        self.env = dict(env)
+        self.clock = clock
+        self.conversation = Conversation(session.agent_session or "", session.transcript, agent.parse)
+        self.past: list[Conversation] = []
+        self.status = Status(session.state)
+        self.readings: list[Reading] = []
+        self.window: int | None = None
+        self.observed_limit: int | None = None  # tokens at which the agent was seen compacting itself
+        self.background: tuple[BackgroundTask, ...] = ()
+        self.stops: list[Stopped] = []
+        self.starts: list[Started] = []
+        self.holding_stop = False  # a stop hook waits for our answer right now
+        self.hooks_seen = 0
+        self.step: str | None = None  # of the cycle that is under way
+        self.leaving = False  # the user closed the agent
+        self.dialog: str | None = None  # what the screen shows where the agent itself says nothing yet
+        self._waiters: set[asyncio.Event] = set()
+
+    # -- waiting -------------------------------------------------------------------------------------
+
+    def changed(self) -> None:
+        """Wake everyone who waits for something of this session."""
+        for waiter in self._waiters:
+            waiter.set()
+
+    async def until(self, condition: Callable[[], bool], seconds: float) -> bool:
+        """Whether the condition came true within that time. It is looked at on every change, first at once."""
+        deadline = self.clock.now() + seconds
+        waiter = asyncio.Event()
+        self._waiters.add(waiter)
+        try:
+            while not condition():
+                left = deadline - self.clock.now()
+                if left <= 0:
+                    return False
+                waiter.clear()
+                try:
+                    await self.clock.within(waiter.wait(), left)
+                except TimeoutError:
+                    return condition()
+            return True
+        finally:
+            self._waiters.discard(waiter)
+
+    # -- state ---------------------------------------------------------------------------------------
+
+    @property
+    def binding(self) -> Binding:
+        return Binding(
+            pid=self.session.pid,
+            agent_session=self.conversation.agent_session or None,
+            transcript=self.conversation.transcript,
+            folder=self.folder,
+            env=self.env,
+        )
+
+    @property
+    def gone(self) -> bool:
+        return self.session.state in (State.DEAD, State.ENDED)
+
+    def refresh(self) -> bool:
+        """Ask the agent's own record for its state; True when it changed."""
+        if self.gone:
+            return False
+        status = self.agent.status(self.binding)
+        if status.state is State.UNKNOWN and self.status.state is State.STARTING:
+            return False
+        if status == self.status:
+            return False
+        self.status = status
+        self.session = replace(self.session, state=status.state)
+        self.changed()
+        return True
+
+    def idle(self) -> bool:
+        """Idle by the agent's own word, with no hook of its turn still open."""
+        return self.status.state is State.IDLE and not self.holding_stop
+
+    def turn_over(self, tag: str, since: float) -> bool:
+        """Whether the turn that the prompt with this tag began is over, by any of the agent's own signals."""
+        if self.conversation.prompted(tag) is None:
+            return False
+        if any(s.at >= since and s.agent_session == self.conversation.agent_session for s in self.stops):
+            return True
+        if self.conversation.ended_after(tag):
+            return True
+        return self.idle() and (self.status.since or 0.0) > since
+
+    # -- what comes in -------------------------------------------------------------------------------
+
+    def take_hook(self, report: HookReport, at: float) -> bool:
+        """Take in a hook's report; True when the session moved to another conversation."""
+        self.hooks_seen += 1
+        moved = False
+        if report.background is not None:
+            self.background = report.background
+        if report.permission_mode:
+            self.session = replace(self.session, permission_mode=report.permission_mode)
+        if report.kind is HookKind.SESSION_START:
+            moved = self._started(report, at)
+        elif report.kind is HookKind.STOP:
+            self.stops.append(Stopped(at, report.agent_session, report.last_message))
+            del self.stops[:-20]
+        if report.transcript is not None and report.agent_session == self.conversation.agent_session:
+            self._follow(report.transcript)
+        self.changed()
+        return moved
+
+    def _started(self, report: HookReport, at: float) -> bool:
+        self.starts.append(Started(at, report.agent_session, report.source))
+        del self.starts[:-20]
+        moved = report.agent_session != self.conversation.agent_session
+        if moved:
+            if self.conversation.agent_session:
+                self.past = [*self.past, self.conversation][-3:]
+            self.conversation = Conversation(report.agent_session, report.transcript, self.agent.parse)
+            self.readings = []
+        self.session = replace(
+            self.session,
+            agent_session=report.agent_session,
+            transcript=report.transcript or self.conversation.transcript,
+            model=report.model or self.session.model,
+        )
+        return moved
+
+    def _follow(self, transcript: Path) -> None:
+        if transcript != self.conversation.transcript:
+            self.conversation.follow(transcript)
+            self.session = replace(self.session, transcript=transcript)
+
+    def read(self) -> News:
+        """Take in what the transcript says since the last look, and the agent's state."""
+        news = self.conversation.read()
+        for compacted in news.compacted:
+            if compacted.trigger == "auto" and compacted.before:
+                self.observed_limit = min(compacted.before, self.observed_limit or compacted.before)
+        if news.any:
+            self.changed()
+        return news
+
+    def conversation_of(self, agent_session: str | None) -> Conversation | None:
+        """The live conversation or one of the last few, by the agent's own id."""
+        for conversation in (self.conversation, *reversed(self.past)):
+            if conversation.agent_session == agent_session:
+                return conversation
+        return None
+
+    # -- readings ------------------------------------------------------------------------------------
+
+    @property
+    def reading(self) -> Reading | None:
+        return self.readings[-1] if self.readings else None
+
+    def usable(self, window: int) -> int:
+        limit = self.agent.usable(window, self.env)
+        return min(limit, self.observed_limit) if self.observed_limit else limit
+
+    def reading_of(self, used: int, at: float, model: str | None, source: Source) -> Reading:
+        """A reading from a count of tokens, with the best known window."""
+        window = self.window or self.agent.window(model or self.session.model, self.env)
+        sure = CONFIDENCE[source] if self.window else min(CONFIDENCE[source], 0.7)
+        return Reading(
+            at, self.conversation.agent_session, used, window, self.usable(window), source, sure, model
+        )
+
+    def take_reading(self, reading: Reading) -> bool:
+        """Keep a reading of the live conversation; False for another's, or for a worse and older one."""
+        if reading.agent_session != self.conversation.agent_session or reading.used is None:
+            return False
+        if reading.source is Source.STATUSLINE and reading.window:
+            self.window = reading.window
+            reading = replace(reading, usable=self.usable(reading.window))
+        last = self.reading
+        if last is not None:
+            if last.used == reading.used and last.usable == reading.usable:
+                return False
+            worse = CONFIDENCE[reading.source] < CONFIDENCE[last.source]
+            exact = (Source.STATUSLINE, Source.TRANSCRIPT)
+            if worse and reading.source not in exact and reading.at - last.at < _LATE_SOURCE_SECONDS:
+                return False
+        self.readings = [*self.readings, reading][-_READINGS:]
+        if reading.model:
+            self.session = replace(self.session, model=reading.model)
+        self.changed()
+        return True
+
+    @property
+    def forecast(self) -> Forecast:
+        return forecast(self.readings)
+
+    @property
+    def growth(self) -> int | None:
+        """By how much the context grew at its last step up."""
+        known = [r.used for r in self.readings if r.used is not None]
+        steps = [b - a for a, b in pairwise(known) if b > a]
+        return steps[-1] if steps else None
