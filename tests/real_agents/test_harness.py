@@ -113,3 +113,21 @@ def test_a_kick_is_answered_with_a_receipt_from_the_context_of_a_session_start_h
         "open_items": ["N1"],
     }
     assert "Continuing with Run the tests" in answer
+
+
+@pytest.mark.long_on("2.1.197", "2.1.325")
+@pytest.mark.parametrize("error", ["overloaded", "rate_limit", "cut_before", "cut_mid"])
+def test_a_failing_model_is_asked_again_and_the_prompt_stays_one_message(
+    claude_cli: Path,
+    model: AnthropicModel,
+    claude_home: dict[str, str],
+    project: Path,
+    tmux: PrivateTmux,
+    bell: Bell,
+    error: str,
+) -> None:
+    model.script(Reply("torn words", error=error))
+    tmux.open([str(claude_cli), "--settings", bell.settings(), "--", "hello"], project, claude_home)
+    bell.wait("stop", timeout=60)
+    assert model.user_texts() == ["hello"]
+    assert len(model.main_requests()) > 2

@@ -3,6 +3,7 @@
 Pure text in, text out. It knows Baton's prompts only as any agent does: by reading them.
 """
 
+import itertools
 import json
 import re
 from collections.abc import Iterable, Mapping, Sequence
@@ -53,30 +54,11 @@ def draft_path(ask: str) -> str | None:
 
 
 def changed_files(ask: str) -> list[str]:
-    """The paths that an ask lists under `Changed files:`."""
-    return _list_after(ask, "Changed files:")
-
-
-def missing_items(ask: str) -> list[str]:
-    """What an ask says a first document left out."""
-    return _list_after(ask, "Missing:")
-
-
-def _list_after(text: str, heading: str) -> list[str]:
-    items: list[str] = []
-    listening = False
-    for line in text.splitlines():
-        entry = line.strip()
-        if entry.startswith(heading):
-            listening = True
-            entry = entry.removeprefix(heading).strip()
-        if not listening or not entry:
-            continue
-        if not entry.startswith("- "):
-            listening = False
-            continue
-        items.append(entry[2:].strip().strip("`"))
-    return items
+    """The paths that an ask lists under `Changed files:`, up to the first line that is no list item."""
+    _, found, rest = ask.partition("Changed files:")
+    lines = [line.strip() for line in rest.strip().splitlines()] if found else []
+    items = itertools.takewhile(lambda line: line.startswith("- "), lines)
+    return [item[2:].strip().strip("`") for item in items]
 
 
 @dataclass(frozen=True, slots=True)
@@ -112,8 +94,7 @@ def _in_order(context: str) -> str:
         return context
     ends = [heading.start() for heading in headings[1:]] + [len(context)]
     pieces = sorted(
-        (int(heading.group(1)), context[heading.end() : end])
-        for heading, end in zip(headings, ends, strict=True)
+        (int(heading.group(1)), context[heading.end() : end]) for heading, end in zip(headings, ends, strict=True)
     )
     return "\n".join(piece for _, piece in pieces)
 
