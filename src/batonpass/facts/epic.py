@@ -32,7 +32,5 @@ def _read(file: Path, name: str) -> tuple[Epic, bool]:
     done = tuple(item for mark, item in boxes if mark != " ")
     still_open = tuple(item for mark, item in boxes if mark == " ")
     said = bool(status) and status is not None and status.group(1).strip("* ").lower() in _COMPLETE
-    epic = Epic(
-        name, title.group(1) if title else file.stem, phase.group(1) if phase else None, done, still_open
-    )
+    epic = Epic(name, title.group(1) if title else file.stem, phase.group(1) if phase else None, done, still_open)
     return epic, said or (bool(boxes) and not still_open)

@@ -30,9 +30,7 @@ class GitFacts:
     behind: int = 0
     changes: tuple[Change, ...] = ()
     stashes: tuple[str, ...] = ()
-    operation: str | None = (
-        None  # merge, rebase, cherry-pick, revert, bisect, or "another git command (index.lock)"
-    )
+    operation: str | None = None  # merge, rebase, cherry-pick, revert, bisect, or "another git command (index.lock)"
     commits: tuple[Commit, ...] = ()  # newest first
 
     @property

@@ -123,4 +123,11 @@ def _exit_code(event: ToolReturned) -> int | None:
 
 
 def _tail(text: str) -> str:
-    return "\n".join(text.rstrip().split("\n")[-_TAIL_LINES:])[-_TAIL_CHARS:]
+    """The last whole lines: a line is kept or left out, never cut, so that no half of a secret is left."""
+    kept: list[str] = []
+    for line in reversed(text.rstrip().split("\n")[-_TAIL_LINES:]):
+        if sum(map(len, kept)) + len(line) > _TAIL_CHARS:
+            kept.append("[…]")
+            break
+        kept.append(line)
+    return "\n".join(reversed(kept))

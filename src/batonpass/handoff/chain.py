@@ -4,11 +4,13 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from batonpass.handoff.layouts.base import Layout
+from batonpass.handoff.markdown import NotAHandoff, parse
+from batonpass.handoff.seal import checksum_ok
 
 
 @dataclass(frozen=True, slots=True)
 class Link:
-    """One sealed handoff, as its header tells."""
+    """One handoff, as its header tells."""
 
     path: Path
     number: int | None
@@ -19,11 +21,36 @@ class Link:
     sealed: bool  # the checksum is there and right
 
 
+def link(path: Path) -> Link | None:
+    """What a file says of its place in the chain; None when it cannot be read as a handoff."""
+    try:
+        text = path.read_text(encoding="utf-8")
+        handoff = parse(text)
+    except (OSError, UnicodeDecodeError, NotAHandoff):
+        return None
+    return Link(
+        path,
+        handoff.number,
+        handoff.previous,
+        handoff.created,
+        handoff.session,
+        handoff.percent,
+        sealed=bool(checksum_ok(text)),
+    )
+
+
 def links(layout: Layout) -> list[Link]:
     """Every handoff of the layout, oldest first; files that cannot be read as one are left out."""
-    raise NotImplementedError
+    return [found for path in layout.list() if (found := link(path))]
 
 
 def following(layout: Layout) -> tuple[int, str | None]:
-    """The number of the next handoff and the file name of its predecessor."""
-    raise NotImplementedError
+    """The number of the next handoff and the file name of its predecessor.
+
+    Only sealed documents count: a draft that somebody put there, or one that was changed, gives no number.
+    """
+    for path in reversed(layout.list()):
+        found = link(path)
+        if found and found.sealed and found.number is not None:
+            return found.number + 1, path.name
+    return 1, None

@@ -1,11 +1,18 @@
 """From facts to a document: without the agent, or around the agent's own words."""
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from batonpass.facts.model import Facts
+from batonpass.handoff import names, paths, record
 from batonpass.handoff.check import Gap
-from batonpass.handoff.document import Handoff
+from batonpass.handoff.document import Handoff, Section
+from batonpass.handoff.items import NONE_KNOWN, is_nothing
+from batonpass.handoff.redact import cut
+
+_MOST_FILES = 60
+_REQUEST_CHARS = 1_500
+_LEFT_OUT = "(Recorded by Baton: the agent left this section out.)"
 
 
 @dataclass(frozen=True, slots=True)
@@ -30,9 +37,169 @@ class Meta:
 
 def from_facts(facts: Facts, meta: Meta) -> Handoff:
     """A complete document that needs no word of the agent."""
-    raise NotImplementedError
+    sections = tuple(Section(title, body) for title, body in _sections(facts, meta).items())
+    note = ["The agent wrote no handoff: every section above comes from recorded facts."]
+    return _headed(Handoff(sections=sections), facts, meta, note)
 
 
 def merge(agent_doc: Handoff, facts: Facts, gaps: Sequence[Gap], meta: Meta) -> Handoff:
-    """The agent's prose, the recorded facts, and what the agent left out."""
-    raise NotImplementedError
+    """The agent's prose, the recorded facts, and what the agent left out.
+
+    Sections that are missing are filled from facts, and changed files that are missing are added to their
+    list, each marked as recorded by Baton; words of the agent are never changed.
+    """
+    own = {section.title: section.body for section in agent_doc.sections}
+    absent = {gap.subject for gap in gaps if gap.kind == "section"}
+    filled = _sections(facts, meta)
+    merged = {title: body for title, body in own.items() if title not in absent}
+    for title in absent & filled.keys():
+        merged[title] = f"{filled[title]}\n\n{_LEFT_OUT}"
+    for title in (names.SUBAGENTS, names.LINKS):
+        merged.setdefault(title, filled[title])
+    merged[names.SUBAGENTS] = _with_background(merged[names.SUBAGENTS], facts)
+    if names.FILES not in absent:
+        merged[names.FILES] = _with_files(merged.get(names.FILES, ""), facts, gaps)
+    order = [*names.STANDARD, *(title for title in own if title not in names.STANDARD)]
+    sections = tuple(Section(title, merged[title]) for title in order if merged.get(title) is not None)
+    return _headed(replace(agent_doc, sections=sections), facts, meta, [gap.message for gap in gaps])
+
+
+def _headed(document: Handoff, facts: Facts, meta: Meta, gaps: Sequence[str]) -> Handoff:
+    epic = facts.epic.path if facts.epic else document.epic
+    sections = record.recorded(facts, checkpoint=meta.checkpoint, late=meta.late_prompts, gaps=gaps)
+    return replace(
+        document,
+        number=meta.number,
+        previous=meta.previous,
+        created=int(meta.created),
+        session=meta.session,
+        agent=meta.agent,
+        agent_session=meta.agent_session,
+        project=meta.project,
+        epic=epic,
+        branch=facts.git.branch if facts.git else document.branch,
+        used=meta.used,
+        usable=meta.usable,
+        window=meta.window,
+        percent=meta.percent,
+        reason=meta.reason,
+        recorded=tuple(sections),
+        instructions=_instructions(facts, document.instructions),
+        checksum=None,
+    )
+
+
+def _sections(facts: Facts, meta: Meta) -> dict[str, str]:
+    """Every standard section from facts alone."""
+    return {
+        names.CURRENT_TASK: _task(facts),
+        names.PROGRESS: _progress(facts),
+        names.SUBAGENTS: _background(facts) or "None.",
+        names.DECISIONS: NONE_KNOWN,
+        names.FILES: _files(facts),
+        names.NEXT_STEPS: _next_steps(facts, meta),
+        names.CONTEXT: NONE_KNOWN,
+        names.LINKS: _links(facts, meta),
+    }
+
+
+def _task(facts: Facts) -> str:
+    lines = []
+    if facts.last_request:
+        lines.append(f"The user's last request: {_quoted(facts.last_request.text, _REQUEST_CHARS)}")
+    lines += [f"In work: {_one_line(todo.text)}" for todo in facts.todos if todo.state == "in_progress"]
+    if facts.epic:
+        phase = f", phase {facts.epic.phase}" if facts.epic.phase else ""
+        lines.append(f"Epic: {facts.epic.title} ({facts.epic.path}{phase})")
+    return "\n".join(f"- {line}" for line in lines) or NONE_KNOWN
+
+
+def _progress(facts: Facts) -> str:
+    states = ((names.COMPLETED, "completed"), (names.IN_PROGRESS, "in_progress"), (names.PENDING, "pending"))
+    parts = []
+    for heading, state in states:
+        texts = [_one_line(todo.text) for todo in facts.todos if todo.state == state]
+        if state == "pending" and facts.epic:
+            texts += [text for text in facts.epic.open if text not in texts]
+        parts.append(f"### {heading}\n" + ("\n".join(f"- {text}" for text in texts) or f"- {NONE_KNOWN}"))
+    return "\n\n".join(parts)
+
+
+def _files(facts: Facts) -> str:
+    changes = facts.git.changes if facts.git else ()
+    known = {change.path for change in changes}
+    lines = [f"- {paths.written(change.path)} ({change.state})" for change in changes[:_MOST_FILES]]
+    if facts.git is None:
+        lines += [f"- {paths.written(path)} (written by a tool)" for path in facts.touched if path not in known]
+    if len(changes) > _MOST_FILES:
+        lines.append(f"- {len(changes) - _MOST_FILES} more: see `git status`")
+    return "\n".join(lines) or "None: nothing is uncommitted."
+
+
+def _with_files(body: str, facts: Facts, gaps: Sequence[Gap]) -> str:
+    """The agent's list, and the changed files that it left out."""
+    missed = {gap.subject for gap in gaps if gap.kind == "file"}
+    changes = [change for change in (facts.git.changes if facts.git else ()) if change.path in missed]
+    added = [f"- {paths.written(change.path)} ({change.state}; recorded by Baton)" for change in changes]
+    if not added:
+        return body
+    return "\n".join(added if is_nothing(body) else [body, *added])
+
+
+def _background(facts: Facts) -> str:
+    return "\n".join(
+        f"- **{task.kind}** (id: {task.id}) {task.state}: {_one_line(task.description)}" for task in facts.background
+    )
+
+
+def _with_background(body: str, facts: Facts) -> str:
+    unnamed = tuple(task for task in facts.background if task.id not in body)
+    if not unnamed:
+        return body
+    added = _background(replace(facts, background=unnamed))
+    return added if is_nothing(body) else f"{body}\n\nRecorded by Baton:\n\n{added}"
+
+
+def _next_steps(facts: Facts, meta: Meta) -> str:
+    steps = [f"Answer the user's late prompt: {_quoted(text, 300)}" for text in meta.late_prompts]
+    if facts.last_test and facts.last_test.ok is False:
+        steps.append(f"Mend what the last test run shows: {_quoted(facts.last_test.command, 200)}")
+    steps += [f"Go on: {_one_line(todo.text)}" for todo in facts.todos if todo.state == "in_progress"]
+    steps += [_one_line(todo.text) for todo in facts.todos if todo.state == "pending"]
+    if facts.last_request:
+        steps.append(f"Finish the user's last request: {_quoted(facts.last_request.text, 300)}")
+    if not steps:
+        steps.append("Look at git and at the files above, and ask the user how to go on.")
+    return "\n".join(f"{number}. {step}" for number, step in enumerate(steps, 1))
+
+
+def _links(facts: Facts, meta: Meta) -> str:
+    links = []
+    if facts.epic:
+        links.append(f"Epic: {facts.epic.path}")
+    if meta.previous:
+        links.append(f"Previous handoff: {meta.previous}")
+    if facts.transcript:
+        links.append(f"Transcript: {facts.transcript}")
+    if meta.checkpoint:
+        links.append(f"Checkpoint: {meta.checkpoint}")
+    return "\n".join(f"- {link}" for link in links) or "None."
+
+
+def _instructions(facts: Facts, own: str) -> str:
+    if own:
+        return own
+    steps = ["Read this handoff completely; it is all that is left of the conversation before you."]
+    if facts.background:
+        steps.append("Check the background work listed above; it may still run: do not start it again.")
+    steps.append('Go on with the first of "Next Steps"; keep to every item of "Important Context".')
+    return "\n".join(f"{number}. {step}" for number, step in enumerate(steps, 1))
+
+
+def _one_line(text: str) -> str:
+    return " ".join(text.split())
+
+
+def _quoted(text: str, limit: int) -> str:
+    """A text of somebody else as one quoted line: data in the middle of Baton's own words."""
+    return '"' + cut(_one_line(text), limit).replace('"', "'") + '"'

@@ -16,9 +16,7 @@ _NUMBER = r"(\d[\d,]*)"
 _PERCENT = r"\(?(?P<percent>\d+(?:\.\d+)?) ?%\)?"
 _USAGES = (
     re.compile(rf"^(?P<used>)(?P<usable>){_PERCENT}$"),
-    re.compile(
-        rf"^(?:(?P<used>\d[\d,]*)|unknown)(?: ?/ ?(?P<usable>\d[\d,]*))?(?: tokens)?(?: {_PERCENT})?$"
-    ),
+    re.compile(rf"^(?:(?P<used>\d[\d,]*)|unknown)(?: ?/ ?(?P<usable>\d[\d,]*))?(?: tokens)?(?: {_PERCENT})?$"),
 )
 _LINK = re.compile(r"^(?:#(?P<number>\d+))?(?:, )?(?:previous: (?P<previous>.+))?$")
 _TRAILER = re.compile(r"^<!-- baton: (\{.*\}) -->\s*$")

@@ -17,6 +17,21 @@ INSTRUCTIONS = "Instructions for New Instance"
 
 STANDARD = (CURRENT_TASK, PROGRESS, SUBAGENTS, DECISIONS, FILES, NEXT_STEPS, CONTEXT, LINKS)
 
+# What the agent is asked to write under each heading.
+GUIDE = (
+    (
+        CURRENT_TASK,
+        "what you are working on, and why, in plain words; the epic and phase if there is one",
+    ),
+    (PROGRESS, "as lists under ### Completed, ### In Progress and ### Pending"),
+    (SUBAGENTS, "id, task and state of everything that still runs for you"),
+    (DECISIONS, "what was decided, why, and what was tried and failed"),
+    (FILES, "one line for each changed file: - path (what changed)"),
+    (NEXT_STEPS, "a numbered list, the very next action first"),
+    (CONTEXT, "a list: every constraint and wish of the user, ports, names, versions, open errors"),
+    (LINKS, "epic, plan, ADR, issues and other files to read"),
+)
+
 COMPLETED, IN_PROGRESS, PENDING = "Completed", "In Progress", "Pending"
 
 # What other formats and other hands call them. A value with a slash is a part of Progress Summary.
