@@ -239,9 +239,7 @@ def test_a_rung_without_a_place_is_refused() -> None:
 
 
 @given(ladder=ladders, usable=usables, uses=st.lists(shares, max_size=30))
-def test_every_rung_fires_exactly_once_in_a_conversation(
-    ladder: Ladder, usable: int, uses: list[float]
-) -> None:
+def test_every_rung_fires_exactly_once_in_a_conversation(ladder: Ladder, usable: int, uses: list[float]) -> None:
     decisions = climb(ladder, usable, [int(share * usable) for share in uses])
     crossed = [index for decision in decisions for index in decision.crossed]
     assert len(crossed) == len(set(crossed))
@@ -269,9 +267,7 @@ def test_more_usage_never_asks_for_less(
 
 
 @given(ladder=ladders, usable=usables, growth=growths, raised=st.floats(min_value=0, max_value=60))
-def test_a_handoff_always_leaves_its_reserve(
-    ladder: Ladder, usable: int, growth: int | None, raised: float
-) -> None:
+def test_a_handoff_always_leaves_its_reserve(ladder: Ladder, usable: int, growth: int | None, raised: float) -> None:
     kept = reserve(usable, growth)
     assert kept <= usable / 4
     assert kept == usable // 4 or kept >= max(15_000, 2 * (growth or 0))

@@ -91,9 +91,7 @@ class Ladder:
         """The index of the mildest rung with this action."""
         return next((index for index, rung in enumerate(self.rungs) if action in rung.actions), None)
 
-    def moved(
-        self, action: Action, zone: str, *, percent: float | None, tokens: int | None = None
-    ) -> "Ladder":
+    def moved(self, action: Action, zone: str, *, percent: float | None, tokens: int | None = None) -> "Ladder":
         """The ladder with its first rung of that action somewhere else; added as `zone` where it has none."""
         rungs = list(self.rungs)
         index = self.first(action)
@@ -191,9 +189,7 @@ def reserve(usable: int, growth: float | None) -> int:
     return min(max(RESERVE, math.ceil(2 * (growth or 0))), usable // 4)
 
 
-def decide(
-    reading: Reading, forecast: Forecast | None, history: History, ladder: Ladder, now: float
-) -> Decision:
+def decide(reading: Reading, forecast: Forecast | None, history: History, ladder: Ladder, now: float) -> Decision:
     """What the ladder asks for at this reading. An unknown reading asks for nothing."""
     used, usable = reading.used, reading.usable
     if not usable:

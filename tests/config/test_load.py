@@ -35,9 +35,7 @@ def test_without_a_project_only_the_host_is_configured(desk: Desk) -> None:
 
 
 def test_each_source_goes_over_the_ones_below_it(desk: Desk) -> None:
-    desk.write(
-        desk.home_file, "threshold: 60\nretention_days: 10\nnotify_user_at: 30\ntimeouts: {ask: 100}\n"
-    )
+    desk.write(desk.home_file, "threshold: 60\nretention_days: 10\nnotify_user_at: 30\ntimeouts: {ask: 100}\n")
     desk.write(desk.handoff_file, "handoff: {threshold: 70, retention_days: 20}\n")
     desk.write(desk.project_file, "threshold: 80\ntimeouts: {verify: 90}\n")
     config = desk.load()
@@ -128,9 +126,7 @@ def test_prompt_files_are_named_from_where_the_configuration_stands(desk: Desk) 
         ),
     ],
 )
-def test_a_fault_names_file_line_column_key_and_the_nearest_right_one(
-    desk: Desk, text: str, said: str
-) -> None:
+def test_a_fault_names_file_line_column_key_and_the_nearest_right_one(desk: Desk, text: str, said: str) -> None:
     desk.write(desk.project_file, "x")
     desk.project_file.write_text(text, encoding="utf-8")
     assert desk.complaints() == [f".baton/config.yaml:{said}"]
@@ -200,9 +196,7 @@ def test_a_broken_file_leaves_the_last_good_configuration_in_force(desk: Desk) -
 
 def test_without_a_last_good_one_whatever_is_sound_stays_in_force(desk: Desk) -> None:
     desk.write(desk.home_file, "threshold: 60\nretention_days: many\n")
-    desk.write(
-        desk.project_file, "enabled: false\nladder: {rungs: [{zone: nowhere, percent: 3}]}\nlayot: files\n"
-    )
+    desk.write(desk.project_file, "enabled: false\nladder: {rungs: [{zone: nowhere, percent: 3}]}\nlayot: files\n")
     config, problems = load_lenient(desk.project, desk.home, {})
     assert (config.threshold, config.retention_days, config.enabled) == (60, 90, False)
     assert config.ladder_for().rungs

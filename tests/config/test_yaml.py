@@ -84,9 +84,7 @@ def test_what_cannot_be_meant_is_refused_at_its_place(text: str, said: str) -> N
     assert complaint(text) == said
 
 
-@pytest.mark.parametrize(
-    "text", ["a: [1\n", "a: b: c\n", "\tx: 1\n", "a: 'b\n", "--- 1\n--- 2\n", "a: \x01\n"]
-)
+@pytest.mark.parametrize("text", ["a: [1\n", "a: b: c\n", "\tx: 1\n", "a: 'b\n", "--- 1\n--- 2\n", "a: \x01\n"])
 def test_broken_yaml_is_called_broken_yaml(text: str) -> None:
     assert complaint(text).startswith("c.yaml")
     assert "this is not valid YAML" in complaint(text)

@@ -80,9 +80,7 @@ def _settled(config: Config) -> dict[KeyPath, tuple[object, str]]:
 
     def rung(action: Action) -> tuple[float | None, int | None]:
         index = ladder.first(action)
-        return (
-            (ladder.rungs[index].percent, ladder.rungs[index].tokens) if index is not None else (None, None)
-        )
+        return (ladder.rungs[index].percent, ladder.rungs[index].tokens) if index is not None else (None, None)
 
     due, tokens = rung(Action.HAND_OFF)
     origin = f"ladder {ladder.name}"

@@ -74,9 +74,7 @@ def _in_order(problems: list[Problem]) -> list[Problem]:
     return sorted(problems, key=lambda each: (files.index(each.file), each.line or 0, each.column or 0))
 
 
-def _layers(
-    project: Path | None, home: Path, env: Mapping[str, str], problems: list[Problem]
-) -> Iterator[_Layer]:
+def _layers(project: Path | None, home: Path, env: Mapping[str, str], problems: list[Problem]) -> Iterator[_Layer]:
     user = home / HOME_FILE
     if document := _read(user, problems):
         yield _home_layer(document, home, problems)
@@ -152,9 +150,7 @@ def _environment_layer(name: str, path: KeyPath, value: str) -> _Layer:
     for part in reversed(path):
         data = {part: data}
     assert isinstance(data, dict)
-    return _Layer(
-        data, lambda _: name, lambda _, message, meant: Problem(name, None, None, "", message, meant)
-    )
+    return _Layer(data, lambda _: name, lambda _, message, meant: Problem(name, None, None, "", message, meant))
 
 
 def _file_layer(document: yaml.Document, data: Mapping[str, object], prefix: KeyPath = ()) -> _Layer:

@@ -43,15 +43,9 @@ class RungSetting(_Section):
 
     zone: str = Field(min_length=1, description="The zone's name; a preset's zone to change it.")
     percent: Percent | None = Field(default=None, description="Percent of the usable window.")
-    tokens: Tokens | None = Field(
-        default=None, description="Tokens; with percent too, whichever comes first."
-    )
-    actions: tuple[Action, ...] | None = Field(
-        default=None, description="What is done once when it is reached."
-    )
-    admit: Annotated[int, Field(ge=0)] | None = Field(
-        default=None, description="New tasks must be smaller, in tokens."
-    )
+    tokens: Tokens | None = Field(default=None, description="Tokens; with percent too, whichever comes first.")
+    actions: tuple[Action, ...] | None = Field(default=None, description="What is done once when it is reached.")
+    admit: Annotated[int, Field(ge=0)] | None = Field(default=None, description="New tasks must be smaller, in tokens.")
     every_minutes: Seconds | None = Field(default=None, description="How often a nudge is repeated.")
 
 
@@ -60,32 +54,22 @@ class LadderSetting(_Section):
         default=None,
         description="The ladder: `graduated` for interactive sessions, `staged` for tasks if not set.",
     )
-    rungs: tuple[RungSetting, ...] = Field(
-        default=(), description="Changes to single rungs, or all of a `custom` one."
-    )
+    rungs: tuple[RungSetting, ...] = Field(default=(), description="Changes to single rungs, or all of a `custom` one.")
 
 
 class Timeouts(_Section):
     safe_point: Seconds = Field(
         default=300, description="Seconds to wait for a moment at which the agent may be asked."
     )
-    ask: Seconds = Field(
-        default=300, description="Seconds for asking and waiting for the document, retry included."
-    )
+    ask: Seconds = Field(default=300, description="Seconds for asking and waiting for the document, retry included.")
     pass_: Seconds = Field(default=60, alias="pass", description="Seconds for the clear or the restart.")
-    prime: Seconds = Field(
-        default=60, description="Seconds until the successor has its context and first prompt."
-    )
+    prime: Seconds = Field(default=60, description="Seconds until the successor has its context and first prompt.")
     verify: Seconds = Field(default=180, description="Seconds for the successor's receipt.")
 
 
 class Prompts(_Section):
-    ask: Path | None = Field(
-        default=None, description="A file with your own words for asking for the handoff."
-    )
-    kick: Path | None = Field(
-        default=None, description="A file with your own words for the successor's first prompt."
-    )
+    ask: Path | None = Field(default=None, description="A file with your own words for asking for the handoff.")
+    kick: Path | None = Field(default=None, description="A file with your own words for the successor's first prompt.")
 
 
 class AgentSetting(_Section):
@@ -93,9 +77,7 @@ class AgentSetting(_Section):
 
 
 class Tmux(_Section):
-    socket: str = Field(
-        default="", description="A name or a path of a tmux server of its own; empty for yours."
-    )
+    socket: str = Field(default="", description="A name or a path of a tmux server of its own; empty for yours.")
 
 
 class Notify(_Section):
@@ -108,47 +90,29 @@ class Notify(_Section):
 class HandoffKeys(_Section):
     """The keys of `.supervisor-specific/handoff-config.yaml`, under `handoff:`."""
 
-    enabled: bool = Field(
-        default=True, description="False: sessions are watched and logged, nothing is done to them."
-    )
-    threshold: Percent | None = Field(
-        default=None, description="Percent at which the handoff is due; moves that rung."
-    )
+    enabled: bool = Field(default=True, description="False: sessions are watched and logged, nothing is done to them.")
+    threshold: Percent | None = Field(default=None, description="Percent at which the handoff is due; moves that rung.")
     auto_continue_cli: bool = Field(
         default=True, description="False: a cycle ends when the handoff is sealed, with a pending file."
     )
     auto_continue_browser: Annotated[bool, AfterValidator(_never)] = Field(
         default=False, description="Always false: nobody can open a browser session but its user."
     )
-    retention_days: Annotated[int, Field(ge=1)] = Field(
-        default=90, description="How long archived handoffs are kept."
-    )
-    notify_user_at: Percent | None = Field(
-        default=None, description="Percent of the first warning; moves that rung."
-    )
+    retention_days: Annotated[int, Field(ge=1)] = Field(default=90, description="How long archived handoffs are kept.")
+    notify_user_at: Percent | None = Field(default=None, description="Percent of the first warning; moves that rung.")
 
 
 class Settings(HandoffKeys):
     """Baton's configuration, in `config.yaml` of its home and in `.baton/config.yaml` of a project."""
 
     ladder: LadderSetting = Field(default=LadderSetting(), description="At what usage what is done.")
-    remind_at: Percent | None = Field(
-        default=None, description="Percent of the first reminder; moves that rung."
-    )
+    remind_at: Percent | None = Field(default=None, description="Percent of the first reminder; moves that rung.")
     layout: LayoutName = Field(default="files", description="Where handoffs live.")
-    handoff_dir: InProject = Field(
-        default=".bmad/handoffs", description="Folder of the handoffs (`files` layout)."
-    )
+    handoff_dir: InProject = Field(default=".bmad/handoffs", description="Folder of the handoffs (`files` layout).")
     context_threshold: Tokens | None = Field(default=None, description="Tokens at which the handoff is due.")
-    handoff_path: InProject = Field(
-        default="docs/HANDOFF.md", description="The document of the `living` layout."
-    )
-    template_path: InProject = Field(
-        default="docs/HANDOFF-template.md", description="The template of that document."
-    )
-    archive_dir: InProject = Field(
-        default="docs/HANDOFF-archive/", description="Where that document is archived."
-    )
+    handoff_path: InProject = Field(default="docs/HANDOFF.md", description="The document of the `living` layout.")
+    template_path: InProject = Field(default="docs/HANDOFF-template.md", description="The template of that document.")
+    archive_dir: InProject = Field(default="docs/HANDOFF-archive/", description="Where that document is archived.")
     handoff_size_threshold: Annotated[int, Field(ge=1)] = Field(
         default=500, description="Lines above which that document is archived by itself."
     )
@@ -157,27 +121,19 @@ class Settings(HandoffKeys):
     )
     small_task_tokens: Tokens = Field(default=5000, description="Tasks must be smaller in the warning zone.")
     tiny_task_tokens: Tokens = Field(default=2000, description="Tasks must be smaller in the critical zone.")
-    reminder_minutes: Seconds = Field(
-        default=10, description="How often the agent is reminded in the critical zone."
-    )
+    reminder_minutes: Seconds = Field(default=10, description="How often the agent is reminded in the critical zone.")
     max_concurrent: Annotated[int, Field(ge=1)] = Field(default=2, description="Handoffs under way at once.")
-    cooldown_minutes: Annotated[float, Field(ge=0)] = Field(
-        default=5, description="Least time between two handoffs."
-    )
+    cooldown_minutes: Annotated[float, Field(ge=0)] = Field(default=5, description="Least time between two handoffs.")
     breaker_per_hour: Annotated[int, Field(ge=1)] = Field(
         default=3,
         description="After so many handoffs of a session in an hour it is paused and you are called.",
     )
     timeouts: Timeouts = Field(default=Timeouts(), description="How long each step of a handoff may take.")
-    checkpoint_dir: InProject = Field(
-        default="tmp/context-checkpoints", description="Folder of the checkpoints."
-    )
+    checkpoint_dir: InProject = Field(default="tmp/context-checkpoints", description="Folder of the checkpoints.")
     prompts: Prompts = Field(default=Prompts(), description="Files that replace Baton's own prompts.")
     agents: dict[str, AgentSetting] = Field(default={}, description="Settings for each agent, by its name.")
     tmux: Tmux = Field(default=Tmux(), description="The tmux server.")
-    store: str | None = Field(
-        default=None, description="Database URL; a SQLite file in Baton's home if not set."
-    )
+    store: str | None = Field(default=None, description="Database URL; a SQLite file in Baton's home if not set.")
     notify: Notify = Field(default=Notify(), description="How you are called.")
 
 

@@ -52,9 +52,7 @@ def _given(value: object) -> str:
         return "empty"
     if isinstance(value, bool):
         return str(value).lower()
-    return (
-        "a list" if isinstance(value, list) else "a group of keys" if isinstance(value, dict) else repr(value)
-    )
+    return "a list" if isinstance(value, list) else "a group of keys" if isinstance(value, dict) else repr(value)
 
 
 def _model_at(model: type[BaseModel], path: KeyPath) -> type[BaseModel]:

@@ -34,9 +34,7 @@ class Document:
 
     def problem(self, path: KeyPath, message: str, meant: str | None = None) -> Problem:
         """A fault of the value at `path`, placed at the nearest thing that is really in the file."""
-        place = next(
-            (self.places[path[:n]] for n in range(len(path), 0, -1) if path[:n] in self.places), None
-        )
+        place = next((self.places[path[:n]] for n in range(len(path), 0, -1) if path[:n] in self.places), None)
         line, column = place or (None, None)
         return Problem(self.file, line, column, dotted(path), message, meant)
 
@@ -67,17 +65,13 @@ def read(text: str, file: str) -> Document:
 def _refuse_bombs(text: str, file: str) -> None:
     """Files that would take the machine's time or memory, told before anything is built."""
     if len(text) > _LARGEST:
-        raise ConfigError(
-            [Problem(file, None, None, "", f"this file is too large; {_LARGEST:,} letters are enough")]
-        )
+        raise ConfigError([Problem(file, None, None, "", f"this file is too large; {_LARGEST:,} letters are enough")])
     depth = 0
     for event in yaml.parse(text, Loader=_Loader):
         depth += isinstance(event, yaml.CollectionStartEvent) - isinstance(event, yaml.CollectionEndEvent)
         alias = isinstance(event, yaml.AliasEvent)
         if (alias or depth > _DEEPEST) and (mark := event.start_mark):
-            message = (
-                "aliases are not used here; write the value out" if alias else "this is nested too deeply"
-            )
+            message = "aliases are not used here; write the value out" if alias else "this is nested too deeply"
             raise ConfigError([Problem(file, mark.line + 1, mark.column + 1, "", message)])
 
 
