@@ -1,5 +1,6 @@
 """Typing into a session, the last resort: only into a state that the agent itself reports."""
 
+import re
 from collections.abc import Callable
 
 from batonpass.agents.base import BoxState
@@ -13,6 +14,8 @@ _PASTE_SECONDS = 0.15  # an Enter sooner after a paste is sometimes swallowed
 _LOOK_SECONDS = 0.05
 _CONFIRM_SECONDS = 2.0
 _ENTERS = 3
+_ENOUGH = 12  # visible characters by which a part of a text is told
+_ABRIDGED = re.compile(r"\[Pasted text #\d+(?: \+(\d+) lines?)?\]")
 _POLITE_SECONDS = 60.0  # how long somebody may read in copy-mode before Baton leaves it for them
 
 
@@ -107,8 +110,7 @@ class Keys:
             screen = await self._terminal.screen(watch.session.pane)
         except TerminalError:
             return False
-        shown = watch.agent.box(screen).text.strip()
-        return bool(shown) and shown[:24] == text.strip()[:24]
+        return shows_only(watch.agent.box(screen).text, text)
 
     async def submit(
         self, watch: Watch, text: str, arrived: Callable[[], bool], *, pasted: bool = False
@@ -122,7 +124,7 @@ class Keys:
         assert pane is not None
         try:
             if not pasted:
-                await self._terminal.paste(pane, text)
+                await self._terminal.paste(pane, text.strip())
             for _ in range(_ENTERS):
                 await self._wait_for_text(watch, text)
                 await self._terminal.press(pane, "Enter")
@@ -155,5 +157,21 @@ class Keys:
         box = watch.agent.box(screen)
         if box.state is not BoxState.TEXT:
             return False
-        shown = box.text.strip()
-        return shown.startswith("[Pasted text") or shown[:24] == text.strip()[: len(shown[:24])]
+        return shows_only(box.text, text)
+
+
+def shows_only(shown: str, text: str) -> bool:
+    """Whether an input box holds this text and nothing else; a box may wrap it, scroll it or abridge it.
+
+    >>> shows_only("lines of it\n  and the end", "Many lines of it and the end")
+    True
+    >>> shows_only("[Pasted text #2 +3 lines]", "a\nb\nc\nd")
+    True
+    >>> shows_only("/clear please", "/clear")
+    False
+    """
+    abridged = _ABRIDGED.fullmatch(shown.strip())
+    if abridged:
+        return int(abridged.group(1) or 0) == text.strip().count("\n")
+    seen, whole = "".join(shown.split()), "".join(text.split())
+    return seen == whole or (len(seen) >= _ENOUGH and seen in whole)
