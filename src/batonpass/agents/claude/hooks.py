@@ -87,9 +87,7 @@ def _tasks(payload: Mapping[str, object], key: str, kind: str) -> list[Backgroun
 
 
 def _describe(entry: Mapping[str, object]) -> str:
-    parts = [
-        _text(entry, key) for key in ("description", "command", "agent_type", "schedule", "cron", "prompt")
-    ]
+    parts = [_text(entry, key) for key in ("description", "command", "agent_type", "schedule", "cron", "prompt")]
     return ": ".join(dict.fromkeys(part for part in parts if part))
 
 

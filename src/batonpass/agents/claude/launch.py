@@ -96,9 +96,7 @@ def _program(env: Mapping[str, str]) -> str:
     if program:
         return str(Path(program).absolute())
     if chosen:
-        raise NotInstalled(
-            f"BATON_CLAUDE names {chosen}, which is no program that can be run; correct or unset it."
-        )
+        raise NotInstalled(f"BATON_CLAUDE names {chosen}, which is no program that can be run; correct or unset it.")
     raise NotInstalled(
         "Claude Code is not on the PATH; install it with `npm install -g @anthropic-ai/claude-code`, "
         "or set BATON_CLAUDE to the path of its program."

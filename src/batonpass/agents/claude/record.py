@@ -52,7 +52,15 @@ def parse(line: bytes) -> list[Event]:
             return []
         entry = msgspec.json.decode(line, type=dict[str, Any])
         return list(_events(head, entry, _time(entry.get("timestamp"))))
-    except (msgspec.DecodeError, UnicodeDecodeError, AttributeError, TypeError, ValueError, RecursionError):
+    except (
+        msgspec.DecodeError,
+        UnicodeDecodeError,
+        AttributeError,
+        LookupError,
+        TypeError,
+        ValueError,
+        RecursionError,
+    ):
         return []
 
 
@@ -118,11 +126,7 @@ def _queued(attachment: dict[str, Any], at: float) -> Iterator[Event]:
 
 def _origin(origin: object, source: object, text: str) -> Origin:
     kind = origin.get("kind") if isinstance(origin, dict) else None
-    if (
-        text.startswith(_NOTIFICATION)
-        or kind not in (None, "human")
-        or source in ("system", "task-notification")
-    ):
+    if text.startswith(_NOTIFICATION) or kind not in (None, "human") or source in ("system", "task-notification"):
         return Origin.SYSTEM
     return Origin.HUMAN
 
@@ -171,9 +175,7 @@ def _text(content: object) -> str:
         return content
     if not isinstance(content, list):
         return ""
-    return "\n".join(
-        block["text"] for block in content if isinstance(block, dict) and block.get("type") == "text"
-    )
+    return "\n".join(block["text"] for block in content if isinstance(block, dict) and block.get("type") == "text")
 
 
 def _time(stamp: object) -> float:

@@ -11,7 +11,7 @@ from batonpass.terminals.base import Screen
 _SGR = re.compile(r"\x1b\[([0-9;:]*)m")
 _OTHER_ESCAPE = re.compile(r"\x1b(?:\[[0-?]*[ -/]*[@-~]|\][^\x07\x1b]*(?:\x07|\x1b\\)?|[ -/]*[0-~])")
 _RULE = re.compile(r"─{8,}")
-_PROMPTS = ("❯\u00a0", "!\u00a0")
+_PROMPT, _SHELL_PROMPT = "❯\u00a0", "!\u00a0"
 _CARET_HOME = 2  # columns taken by the prompt sign and its blank
 
 
@@ -23,20 +23,24 @@ class _Cell:
 
 
 def box(screen: Screen) -> Box:
-    """What stands in the input box. A placeholder or a suggestion is not text: it is dim, text is not."""
+    """What stands in the input box. A placeholder or a suggestion is not text: it is dim, text is not.
+
+    Shell mode counts as text, a lone `!`: a prompt typed there would be run as a command.
+    """
     rows = list(_cells(screen.rows))
     rules = [index for index, row in enumerate(rows) if _RULE.match(_plain(row))]
     if len(rules) < 2:
         return Box(BoxState.UNKNOWN)
     top, bottom = rules[-2], rules[-1]
     inside = rows[top + 1 : bottom]
-    if not inside or not _plain(inside[0]).startswith(_PROMPTS):
+    if not inside or not _plain(inside[0]).startswith((_PROMPT, _SHELL_PROMPT)):
         return Box(BoxState.UNKNOWN)
+    shell = _plain(inside[0]).startswith(_SHELL_PROMPT)
     typed = inside[0][_CARET_HOME:]
     home = (screen.cursor_x, screen.cursor_y) == (_CARET_HOME, top + 1)
     if len(inside) == 1 and home and _is_placeholder(typed):
-        return Box(BoxState.EMPTY)
-    lines = [_plain(typed), *(_plain(row)[_CARET_HOME:] for row in inside[1:])]
+        return Box(BoxState.TEXT, "!") if shell else Box(BoxState.EMPTY)
+    lines = [("!" if shell else "") + _plain(typed), *(_plain(row)[_CARET_HOME:] for row in inside[1:])]
     return Box(BoxState.TEXT, "\n".join(line.rstrip() for line in lines))
 
 
@@ -99,7 +103,7 @@ _DIALOGS = (
     (re.compile(r"Yes, I trust this folder"), "asks whether to trust this folder"),
     (re.compile(r"New MCP servers? found"), "asks about a new MCP server"),
     (re.compile(r"1\. No, exit"), "asks to accept the bypass mode"),
-    (re.compile(r"Showing detailed transcript"), "shows the transcript view"),
+    (re.compile(r"Showing detailed transcript|ctrl\+o to toggle"), "shows the transcript view"),
     (re.compile(r"Do you want to [^\n]*"), "asks for permission"),
     (re.compile(r"❯ *\d+\. \S"), "shows a list to choose from"),
     (re.compile(r"Esc to (?:cancel|close|exit|go back)", re.IGNORECASE), "shows a dialog"),

@@ -41,9 +41,7 @@ def read_given(given: str, project: Path) -> Settings:
     try:
         text = path.read_text(encoding="utf-8")
     except (OSError, UnicodeDecodeError) as error:
-        raise LaunchError(
-            f"The settings file {path} given with --settings cannot be read: {error}."
-        ) from error
+        raise LaunchError(f"The settings file {path} given with --settings cannot be read: {error}.") from error
     settings = _decode(text, f"the settings file {path}")
     return _with_own_paths(settings, path.parent.resolve())
 
