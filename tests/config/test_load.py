@@ -204,6 +204,14 @@ def test_without_a_last_good_one_whatever_is_sound_stays_in_force(desk: Desk) ->
     assert all(row.origin for row in explain(config))
 
 
+def test_a_file_that_changes_counts_at_the_next_load(desk: Desk) -> None:
+    for threshold in (60, 61, 60):
+        desk.write(desk.project_file, f"threshold: {threshold}\ntimeouts: {{ask: {threshold}}}\n")
+        desk.write(desk.home_file, "timeouts: {verify: 5}\n")
+        config = desk.load()
+        assert (config.threshold, config.timeouts.ask, config.timeouts.verify) == (threshold, threshold, 5)
+
+
 @pytest.mark.parametrize("bad", ["directory", "binary", "loop"])
 def test_a_file_that_cannot_be_read_is_a_fault_and_no_crash(desk: Desk, bad: str) -> None:
     desk.project_file.parent.mkdir()

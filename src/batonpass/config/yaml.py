@@ -3,6 +3,7 @@
 import re
 from collections.abc import Mapping
 from dataclasses import dataclass
+from functools import lru_cache
 from typing import Any
 
 import yaml
@@ -47,6 +48,7 @@ for _name, (_pattern, _starts) in _PLAIN.items():
     _Loader.add_implicit_resolver(_TAG + _name, _pattern, _starts)
 
 
+@lru_cache(maxsize=128)  # the daemon asks at every reading, and the same text always means the same
 def read(text: str, file: str) -> Document:
     """The document in a text; an empty one has no values. Raises ConfigError with every fault found."""
     try:
