@@ -107,6 +107,12 @@ def test_a_history_that_is_short_again_is_a_new_conversation(model: AnthropicMod
     assert [(asked.turn, asked.used) for asked in echo.asked] == [(2, 150_000), (2, 0)]
 
 
+def test_a_request_that_is_sent_again_does_not_climb_twice(model: AnthropicModel) -> None:
+    answer(model, request("one"))
+    again = request("one", said("a"), "two")
+    assert [used(answer(model, again)) for _ in range(3)] == [21_000] * 3
+
+
 def test_tool_calls_are_claudes_own_and_their_results_come_back(model: AnthropicModel) -> None:
     tools = (ToolUse("write", {"path": "/p/a", "content": "x"}), ToolUse("shell", {"command": "ls"}))
     model.script(Reply("Look", tools=(*tools, ToolUse("Task", {"prompt": "p"}))))
