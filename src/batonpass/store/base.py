@@ -30,9 +30,7 @@ class Part:
             row = connection.execute(query.limit(1)).mappings().first()
         return None if row is None else record(row, kind)
 
-    def _last(
-        self, query: sa.Select[Any], limit: int, *order: sa.Column[Any], kind: type[Record]
-    ) -> list[Record]:
+    def _last(self, query: sa.Select[Any], limit: int, *order: sa.Column[Any], kind: type[Record]) -> list[Record]:
         """The newest `limit` rows, oldest first."""
         newest = query.order_by(*(column.desc() for column in order)).limit(limit)
         return self._all(newest, kind)[::-1]

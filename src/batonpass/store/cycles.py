@@ -83,9 +83,7 @@ class Cycles(Part):
         this = (cycle_steps.c.cycle == cycle, cycle_steps.c.seq == seq, cycle_steps.c.ended.is_(None))
         with self._db.write() as connection:
             connection.execute(
-                sa.update(cycle_steps)
-                .where(*this)
-                .values(state=state, ended=at, note=note, data=dict(data or {}))
+                sa.update(cycle_steps).where(*this).values(state=state, ended=at, note=note, data=dict(data or {}))
             )
 
     def steps(self, cycle: str) -> list[StepRecord]:
@@ -97,7 +95,5 @@ class Cycles(Part):
         query = sa.select(cycles).where(cycles.c.id == id)
         row = connection.execute(query.with_for_update() if lock else query).mappings().first()
         if row is None:
-            raise StoreError(
-                f"There is no cycle {id} in the store, so nothing was changed.", where=self._db.where
-            )
+            raise StoreError(f"There is no cycle {id} in the store, so nothing was changed.", where=self._db.where)
         return record(row, CycleRecord)

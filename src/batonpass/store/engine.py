@@ -3,8 +3,9 @@
 import json
 import os
 import sqlite3
+import threading
 from collections.abc import Iterator, Mapping
-from contextlib import contextmanager
+from contextlib import AbstractContextManager, contextmanager, nullcontext
 from pathlib import Path
 
 import sqlalchemy as sa
@@ -30,10 +31,10 @@ class Database:
     def __init__(self, url: str) -> None:
         parsed = _parse(url)
         self.is_sqlite = parsed.get_backend_name() == "sqlite"
-        self.where = (
-            (parsed.database or "") if self.is_sqlite else parsed.render_as_string(hide_password=True)
-        )
+        self.where = (parsed.database or "") if self.is_sqlite else parsed.render_as_string(hide_password=True)
         self.engine = _sqlite(parsed) if self.is_sqlite else _postgres(parsed)
+        # Our own threads take turns here: SQLite would have them sleep and try again.
+        self._turn: AbstractContextManager[object] = threading.Lock() if self.is_sqlite else nullcontext()
         self._writer = self.engine.execution_options(baton_write=True)
 
     @contextmanager
@@ -45,7 +46,7 @@ class Database:
     @contextmanager
     def write(self) -> Iterator[sa.Connection]:
         """A transaction: all of it is kept on leaving, or nothing."""
-        with self._sentences(), self._writer.begin() as connection:
+        with self._turn, self._sentences(), self._writer.begin() as connection:
             yield connection
 
     @contextmanager
@@ -98,15 +99,11 @@ def _parse(url: str) -> sa.URL:
         parsed = sa.make_url(text)
     except sa.exc.ArgumentError:
         # Not repeated in the message: what cannot be parsed may hold a password.
-        raise StoreError(
-            "The store's URL cannot be read: write sqlite:////path/to/file or postgresql://…"
-        ) from None
+        raise StoreError("The store's URL cannot be read: write sqlite:////path/to/file or postgresql://…") from None
     backend = parsed.get_backend_name()
     if backend == "postgresql" or (backend == "sqlite" and parsed.database not in (None, "", ":memory:")):
         return parsed
-    raise StoreError(
-        f"The store must be a file (sqlite:////path) or PostgreSQL (postgresql://…), not {backend}."
-    )
+    raise StoreError(f"The store must be a file (sqlite:////path) or PostgreSQL (postgresql://…), not {backend}.")
 
 
 def _dumps(value: object) -> str:

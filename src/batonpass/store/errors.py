@@ -17,9 +17,7 @@ class AmbiguousSession(StoreError):
     """A name, pane or id prefix fits more than one session; `ids` are theirs."""
 
     def __init__(self, text: str, ids: tuple[str, ...]) -> None:
-        super().__init__(
-            f"'{text}' fits {len(ids)} sessions ({', '.join(ids)}): name the one you mean by its id."
-        )
+        super().__init__(f"'{text}' fits {len(ids)} sessions ({', '.join(ids)}): name the one you mean by its id.")
         self.ids = ids
 
 
@@ -63,18 +61,14 @@ def explain(error: exc.SQLAlchemyError, where: str) -> StoreError:
         if code in _SQLITE:
             return StoreError(_SQLITE[code].format(where=where), where=where)
     elif isinstance(error, exc.OperationalError):
-        return StoreError(
-            f"The store {where} cannot be reached, so nothing was written: {_first(origin)}", where=where
-        )
+        return StoreError(f"The store {where} cannot be reached, so nothing was written: {_first(origin)}", where=where)
     if isinstance(error, exc.IntegrityError):
         return StoreError(
             f"The store {where} refused a record that names something it does not have: {_first(origin)}",
             where=where,
         )
     if isinstance(error, exc.TimeoutError):
-        return StoreError(
-            f"All connections to the store {where} are in use, so nothing was written.", where=where
-        )
+        return StoreError(f"All connections to the store {where} are in use, so nothing was written.", where=where)
     return StoreError(
         f"The store {where} refused the request, and nothing was changed: {_first(origin or error)}",
         where=where,

@@ -27,9 +27,7 @@ class History(Part):
 
     def handoffs(self, project: Path | None = None, session: str | None = None) -> list[HandoffRecord]:
         """Handoffs of a project, of a session, or all, oldest first."""
-        return self._all(
-            _chain(project, session).order_by(handoffs.c.created, handoffs.c.number), HandoffRecord
-        )
+        return self._all(_chain(project, session).order_by(handoffs.c.created, handoffs.c.number), HandoffRecord)
 
     def last_handoff(self, project: Path | None = None, session: str | None = None) -> HandoffRecord | None:
         """The newest of them."""
@@ -47,13 +45,9 @@ class History(Part):
         """Write a line of the log; gives its number."""
         row = {"name": name, "at": at, "session": session, "cycle": cycle, "data": dict(data or {})}
         with self._db.write() as connection:
-            return int(
-                connection.execute(sa.insert(events).values(**row).returning(events.c.id)).scalar_one()
-            )
+            return int(connection.execute(sa.insert(events).values(**row).returning(events.c.id)).scalar_one())
 
-    def events(
-        self, session: str | None = None, name: str | None = None, limit: int = 200
-    ) -> list[EventRecord]:
+    def events(self, session: str | None = None, name: str | None = None, limit: int = 200) -> list[EventRecord]:
         """The last events, of a session or of a name if asked, oldest first."""
         query = sa.select(events)
         if session is not None:
@@ -65,9 +59,7 @@ class History(Part):
     def get(self, key: str) -> object | None:
         """What was put under a key; None when nothing was."""
         with self._db.read() as connection:
-            value: object | None = connection.execute(
-                sa.select(notes.c.value).where(notes.c.key == key)
-            ).scalar()
+            value: object | None = connection.execute(sa.select(notes.c.value).where(notes.c.key == key)).scalar()
             return value
 
     def put(self, key: str, value: object) -> None:
@@ -83,9 +75,7 @@ class History(Part):
         """
         last_reading = sa.select(sa.func.max(readings.c.id)).group_by(readings.c.session)
         other = handoffs.alias()
-        followed = sa.exists().where(
-            other.c.project == handoffs.c.project, other.c.created > handoffs.c.created
-        )
+        followed = sa.exists().where(other.c.project == handoffs.c.project, other.c.created > handoffs.c.created)
         doomed = (
             (readings, (readings.c.at < before, readings.c.id.not_in(last_reading))),
             (health_checks, (health_checks.c.at < before,)),

@@ -20,9 +20,7 @@ class Readings(Part):
         with self._db.write() as connection:
             connection.execute(sa.insert(readings).values(session=session_id, **values(reading)))
 
-    def readings(
-        self, session_id: str, *, agent_session: str | None = None, limit: int = 200
-    ) -> list[Reading]:
+    def readings(self, session_id: str, *, agent_session: str | None = None, limit: int = 200) -> list[Reading]:
         """The last readings of a session, or of one conversation of it, oldest first."""
         query = sa.select(readings).where(readings.c.session == session_id)
         if agent_session is not None:
@@ -50,9 +48,7 @@ class Readings(Part):
                     .where(age)
                     .group_by(readings.c.session, readings.c.agent_session, slot)
                 )
-                gone += connection.execute(
-                    sa.delete(readings).where(age, readings.c.id.not_in(kept))
-                ).rowcount
+                gone += connection.execute(sa.delete(readings).where(age, readings.c.id.not_in(kept))).rowcount
         return gone
 
     def add_health(

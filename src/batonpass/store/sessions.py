@@ -52,9 +52,7 @@ class Sessions(Part):
                 connection.execute(sa.update(sessions).where(sessions.c.id == id).values(_row(fields)))
             row = connection.execute(sa.select(sessions).where(sessions.c.id == id)).mappings().first()
         if row is None:
-            raise StoreError(
-                f"There is no session {id} in the store, so nothing was changed.", where=self._db.where
-            )
+            raise StoreError(f"There is no session {id} in the store, so nothing was changed.", where=self._db.where)
         return _session(row)
 
     def _select(self, *conditions: sa.ColumnElement[bool]) -> list[Session]:

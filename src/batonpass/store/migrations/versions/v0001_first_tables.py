@@ -184,9 +184,7 @@ def _cycle_steps() -> None:
         sa.Column("ended", sa.Double()),
         sa.Column("note", sa.Text()),
         sa.Column("data", sa.JSON(), nullable=False),
-        sa.ForeignKeyConstraint(
-            ["cycle"], ["cycles.id"], name=op.f("fk_cycle_steps_cycle_cycles"), ondelete="CASCADE"
-        ),
+        sa.ForeignKeyConstraint(["cycle"], ["cycles.id"], name=op.f("fk_cycle_steps_cycle_cycles"), ondelete="CASCADE"),
         sa.PrimaryKeyConstraint("cycle", "seq", name=op.f("pk_cycle_steps")),
     )
 
