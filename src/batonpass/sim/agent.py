@@ -208,7 +208,8 @@ class Agent:
             self._leaving = ("other", 0 if number == signal.SIGINT else 128 + number)
 
     def _next_look(self) -> float | None:
-        spin = time.monotonic() + _SPIN if self.screen.busy is not None else None
+        spinning = self.screen.busy is not None and self.screen.dialog is None
+        spin = time.monotonic() + _SPIN if spinning else None
         return min((due for due in (spin, self.input.settle_at) if due is not None), default=None)
 
     def _look(self) -> None:

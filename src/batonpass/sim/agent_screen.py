@@ -175,7 +175,7 @@ class Screen:
         assert self.dialog is not None
         question, options, chosen = self.dialog
         rows.append(BLUE + "╌" * self._width + RESET)
-        rows += [one_row(f" {BOLD}{line}", self._width) for line in printable(question).split("\n")]
+        rows += [f" {BOLD}{row}{RESET}" for row in wrap(printable(question), self._width - 2)]
         for number, option in enumerate(options):
             pointer = f"{BLUE}❯" if number == chosen else " "
             rows.append(one_row(f" {pointer} {number + 1}. {option}", self._width))

@@ -262,7 +262,8 @@ class Turns:
         answers = yield from self.hooks.run("permission", tool="write", input=given)
         if any(answer.get("allow") is True for answer in answers):
             return True
-        question = Question(f"Do you want to create {path}?", "permission prompt")
+        shown = os.path.relpath(path) if path.startswith(os.getcwd() + os.sep) else path
+        question = Question(f"Do you want to create {shown}?", "permission prompt")
         yield question
         if question.chosen:
             raise Interrupted
