@@ -6,10 +6,10 @@ from pathlib import Path
 from typing import Protocol
 
 from batonpass.clock import Clock
-from batonpass.config import Config
 from batonpass.store import Store
 from batonpass.supervisor.keys import Keys
 from batonpass.supervisor.offers import Offers
+from batonpass.supervisor.settings import Settings
 from batonpass.supervisor.slots import Slots
 from batonpass.supervisor.watch import Watch
 
@@ -33,7 +33,7 @@ class Stage:
     launcher: Launcher
     host: str
     watch: Callable[[str], Watch | None]  # by Baton's session id
-    config: Callable[[Path], Config]  # by project folder
+    config: Settings  # by project folder
     notify: Callable[[str, str], Awaitable[None]]  # session id, one sentence for a person
 
     def offers(self, watch: Watch) -> Offers:

@@ -86,10 +86,10 @@ class Operations:
     async def run(self, request: Mapping[str, Any]) -> object:
         project = find(_folder(request)).root
         name = _NAME.sub("-", str(request.get("name") or project.name)).strip("-") or "session"
-        return await self._start(request, project, name, request.get("prompt"))
+        return await self._start(request, project, name, request.get("prompt"), None)
 
     async def _start(
-        self, request: Mapping[str, Any], project: Path, name: str, kick: str | None
+        self, request: Mapping[str, Any], project: Path, name: str, kick: str | None, document: Path | None
     ) -> dict[str, object]:
         agent = str(request.get("agent") or "claude")
         if agent not in agents.names():
@@ -107,6 +107,7 @@ class Operations:
                 name=name,
                 ladder=ladder,
                 kick=kick,
+                document=document,
                 width=int(request.get("width") or 200),
                 height=int(request.get("height") or 50),
             )
@@ -190,6 +191,7 @@ class Operations:
             "host": self.daemon.host,
             "daemon": await self.ping(request),
             "sessions": [views.status_record(self.supervisor, watch) for watch in shown],
+            "problems": [text for problems in self.daemon.config.problems.values() for text in problems],
             "notifications": [views.notification(event) for event in told],
         }
 
@@ -238,7 +240,7 @@ class Operations:
         tag = f"[baton {self.daemon.new_id()} kick 1]"
         kick = prompts.kick(tag, tag.split()[1], path)
         name = _NAME.sub("-", str(request.get("name") or project.name)).strip("-") or "session"
-        answer = await self._start(request, project, name, kick)
+        answer = await self._start(request, project, name, kick, path)
         (path.parent / "HANDOFF_PENDING.md").unlink(missing_ok=True)
         return {**answer, "document": str(path)}
 

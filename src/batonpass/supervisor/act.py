@@ -5,11 +5,9 @@ import logging
 import secrets
 from collections.abc import Awaitable, Callable, Coroutine, Mapping
 from dataclasses import dataclass, field
-from pathlib import Path
 
 from batonpass.agents.base import HookKind, HookReport
 from batonpass.clock import Clock
-from batonpass.config import Config
 from batonpass.cycle.plan import Policy, Step
 from batonpass.ladder import UNKNOWN, Action, Decision, History, Ladder, decide
 from batonpass.reading import Source
@@ -17,6 +15,7 @@ from batonpass.session import Session, State
 from batonpass.store import CycleRecord, CycleState, Store
 from batonpass.supervisor.line import status_line
 from batonpass.supervisor.offers import Offers
+from batonpass.supervisor.settings import Settings
 from batonpass.supervisor.watch import Watch
 
 log = logging.getLogger(__name__)
@@ -35,6 +34,7 @@ class Standing:
     decision: Decision | None = None
     futile: bool = False  # born above the threshold: another handoff would not help
     saved: Session | None = None
+    line: str = ""
 
 
 Notify = Callable[[str, str], Awaitable[None]]  # session id, one sentence for a person
@@ -44,7 +44,7 @@ PassBaton = Callable[[str, str, Policy], Awaitable[bool]]
 class Supervisor:
     """Takes in what agents report and acts on it. Effects go through the store, offers and the cycle engine."""
 
-    def __init__(self, store: Store, clock: Clock, config: Callable[[Path], Config], notify: Notify) -> None:
+    def __init__(self, store: Store, clock: Clock, config: Settings, notify: Notify) -> None:
         self.store, self.clock, self.config, self.notify = store, clock, config, notify
         self.watches: dict[str, Watch] = {}
         self.pass_baton: PassBaton | None = None
@@ -162,7 +162,7 @@ class Supervisor:
     # -- deciding ------------------------------------------------------------------------------------
 
     def ladder(self, watch: Watch) -> Ladder:
-        return self.config(watch.session.project).ladder_for(watch.session.ladder)
+        return self.config.ladder(watch.session.project, watch.session.ladder)
 
     def consider(self, watch: Watch) -> None:
         """Decide on the latest reading, and act on what is new."""
@@ -181,7 +181,7 @@ class Supervisor:
         standing.decision = decision
         if changed or decision.actions:
             self._record(watch, decision, now)
-        Offers(watch.folder, watch.agent).line(status_line(watch, decision))
+        self.show_line(watch)
         self._remark(watch, decision)
         if decision.hand_off or decision.force:
             if first and watch.session.chain and not standing.futile and not watch.step:
@@ -189,6 +189,14 @@ class Supervisor:
             if not standing.futile and self._may_start(watch):
                 self._starting.add(watch.session.id)
                 self.spawn(self._start(watch, decision.reason, decision.force))
+
+    def show_line(self, watch: Watch) -> None:
+        """Lay out what the agent's status line shows, when it has changed."""
+        standing = self.standing(watch)
+        line = status_line(watch, standing.decision)
+        if line != standing.line:
+            standing.line = line
+            Offers(watch.folder, watch.agent).line(line)
 
     def _record(self, watch: Watch, decision: Decision, now: float) -> None:
         reading = watch.reading

@@ -19,7 +19,6 @@ from pathlib import Path
 
 from batonpass import __version__, notify
 from batonpass.clock import Clock, SystemClock
-from batonpass.config import Config, load_lenient
 from batonpass.cycle.case import Case
 from batonpass.cycle.stage import Stage
 from batonpass.cycle.workflow import Engine
@@ -33,6 +32,7 @@ from batonpass.supervisor.health import Health
 from batonpass.supervisor.keys import Keys
 from batonpass.supervisor.launch import PaneLauncher
 from batonpass.supervisor.panes import Panes
+from batonpass.supervisor.settings import Settings
 from batonpass.supervisor.slots import Slots
 from batonpass.supervisor.spool import Spool
 from batonpass.supervisor.watch import Watch
@@ -59,7 +59,7 @@ class Daemon:
         self.started = self.clock.now()
         _prepare(root)
         self._lock = _lock(root)
-        self._configs: dict[Path | None, Config] = {}
+        self.config = Settings(root, env)
         self.host = _host_id(root)
         url = self.config(None).store or default_url(root)
         self.store: Store = open_store(url)
@@ -86,15 +86,6 @@ class Daemon:
 
     def terminal(self, socket: str) -> Terminal:
         return self._panes.server(socket)
-
-    def config(self, project: Path | None) -> Config:
-        """The configuration in effect; a broken file leaves the last good one in force, and is told once."""
-        last = self._configs.get(project)
-        config, problems = load_lenient(project, self.home, self.env, last)
-        if problems and last is None:
-            log.warning("configuration: %s", "; ".join(str(p) for p in problems))
-        self._configs[project] = config
-        return config
 
     async def tell(self, session: str, text: str) -> None:
         """One sentence for a person, kept in the store and shown wherever somebody may look."""

@@ -40,6 +40,7 @@ class Health:
                 watch.refresh()
                 self._supervisor.take_news(watch)
                 await self._check_dialog(watch)
+                self._supervisor.show_line(watch)
             self._supervisor.persist(watch)
 
     async def _panes(self, socket: str) -> dict[PaneRef, PaneInfo] | None:

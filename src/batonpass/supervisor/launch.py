@@ -12,8 +12,10 @@ from batonpass import _entry, agents
 from batonpass.agents.base import Launch, LaunchOrder, Status
 from batonpass.clock import Clock
 from batonpass.disk import write_private
+from batonpass.handoff.prime import parts
 from batonpass.home import session_folder
 from batonpass.session import Kind, Session, State
+from batonpass.supervisor.offers import Offers
 from batonpass.supervisor.watch import Watch
 from batonpass.terminals.base import Terminal, TerminalError
 
@@ -33,6 +35,7 @@ class Request:
     name: str
     ladder: str | None = None
     kick: str | None = None
+    document: Path | None = None  # a handoff that the new session starts from
     width: int = 200
     height: int = 50
 
@@ -60,6 +63,9 @@ class PaneLauncher:
         env = {k: v for k, v in request.env.items() if k not in _OF_THE_PANE}
         write_private(folder / "order.json", json.dumps({"args": list(request.args), "env": env}))
         launch = self._write(session, request.agent, request.project, request.kick, None, None, None)
+        if request.document is not None:
+            agent, text = agents.get(request.agent), request.document.read_text(encoding="utf-8", errors="replace")
+            Offers(folder, agent).prime(["startup"], parts(text, request.document, agent.prime_cap, agent.prime_parts))
         info = await self._terminal(socket).open(
             request.name, request.project, self._argv(session), width=request.width, height=request.height
         )

@@ -7,10 +7,10 @@ _COLOURS = {"ok": "32", "warning": "33", "critical": "31"}
 _WIDTH = 10
 
 
-def status_line(watch: Watch, decision: Decision) -> str:
+def status_line(watch: Watch, decision: Decision | None) -> str:
     """For example `baton ▰▰▰▰▱▱▱▱▱▱ 42% · monitoring · ~9 messages left`."""
     percent = watch.reading.percent if watch.reading else None
-    if percent is None:
+    if percent is None or decision is None:
         return "baton · waiting for the first reading"
     full = min(_WIDTH, round(percent * _WIDTH / 100))
     bar = "▰" * full + "▱" * (_WIDTH - full)

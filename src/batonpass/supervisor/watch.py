@@ -217,9 +217,12 @@ class Watch:
             reading = replace(reading, usable=self.usable(reading.window))
         last = self.reading
         if last is not None:
-            if last.used == reading.used and last.usable == reading.usable:
-                return False
             worse = CONFIDENCE[reading.source] < CONFIDENCE[last.source]
+            if last.used == reading.used:
+                # The same count again tells nothing new, unless it comes from a better source.
+                if not worse and reading.source is not last.source:
+                    self.readings[-1] = replace(reading, at=last.at)
+                return False
             exact = (Source.STATUSLINE, Source.TRANSCRIPT)
             if worse and reading.source not in exact and reading.at - last.at < _LATE_SOURCE_SECONDS:
                 return False
