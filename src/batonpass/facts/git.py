@@ -77,8 +77,8 @@ def _git(project: Path, *args: str, missing_ok: bool = False) -> str | None:
 
 
 def _prefix(root: Path, project: Path) -> str:
-    """What leads from the project to git's root, with which git's paths become relative to the project."""
-    relative = os.path.relpath(root.resolve(), project.resolve())
+    """Where the project is below git's root; empty when it is the root."""
+    relative = os.path.relpath(project.resolve(), root.resolve())
     return "" if relative == "." else relative
 
 
@@ -92,20 +92,23 @@ def _parse_status(text: str, prefix: str) -> tuple[dict[str, str], list[Change]]
             name, _, value = record[2:].partition(" ")
             headers[name] = value
         elif kind == "?":
-            changes.append(Change(_join(prefix, record[2:]), "untracked"))
+            changes.append(Change(_from_project(prefix, record[2:]), "untracked"))
         elif kind == "1":
             fields = record.split(" ", 8)
-            changes.append(Change(_join(prefix, fields[8]), _state(fields[1])))
+            changes.append(Change(_from_project(prefix, fields[8]), _state(fields[1])))
         elif kind == "2":
             path, old = record.split(" ", 9)[9], next(records, "")
-            changes.append(Change(_join(prefix, path), f"renamed from {_join(prefix, old)}"))
+            changes.append(Change(_from_project(prefix, path), f"renamed from {_from_project(prefix, old)}"))
         elif kind == "u":
-            changes.append(Change(_join(prefix, record.split(" ", 10)[10]), "conflicted"))
+            changes.append(Change(_from_project(prefix, record.split(" ", 10)[10]), "conflicted"))
     return headers, changes
 
 
-def _join(prefix: str, path: str) -> str:
-    return os.path.normpath(os.path.join(prefix, path)) if prefix else path
+def _from_project(prefix: str, path: str) -> str:
+    """One of git's paths, which start at its root, as seen from the project."""
+    if not prefix:
+        return path
+    return os.path.relpath(f"/{path}", f"/{prefix}") + ("/" if path.endswith("/") else "")
 
 
 def _state(xy: str) -> str:

@@ -7,7 +7,7 @@ from batonpass.facts.model import Todo
 from batonpass.transcripts.events import Event, ToolCalled, ToolReturned
 
 _WHOLE_LISTS = {"todowrite": "todos", "write_todos": "todos", "update_plan": "plan"}
-_TEXT_KEYS = ("content", "step", "description", "subject", "title")
+_TEXT_KEYS = ("content", "subject", "step", "title", "description")
 _CREATED = re.compile(r"#(\w+)")
 _STATES = {
     "done": "completed",
