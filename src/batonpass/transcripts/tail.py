@@ -45,9 +45,7 @@ class Tail:
     is skipped with a note. A file that is not there yet, or not any more, gives an empty batch.
     """
 
-    def __init__(
-        self, path: Path, parse: Parse, cursor: Cursor | None = None, *, line_limit: int = LINE_LIMIT
-    ) -> None:
+    def __init__(self, path: Path, parse: Parse, cursor: Cursor | None = None, *, line_limit: int = LINE_LIMIT) -> None:
         self.path = path
         self._parse = parse
         self._cursor = cursor
