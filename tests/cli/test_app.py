@@ -47,9 +47,7 @@ def test_an_unknown_command_is_wrong_usage(baton: Baton) -> None:
     assert "status" in result.output, "the nearest right one is named"
 
 
-def test_main_gives_the_exit_code(
-    monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
-) -> None:
+def test_main_gives_the_exit_code(monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]) -> None:
     assert main(["daemon", "status"]) == 3
     monkeypatch.setattr(sys, "argv", ["baton", "--version"])
     assert main() == 0

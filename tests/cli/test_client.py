@@ -4,6 +4,7 @@ import sys
 import textwrap
 import threading
 from collections.abc import Callable, Iterator
+from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 
 import pytest
@@ -98,9 +99,7 @@ def test_a_daemon_is_started_once_and_outlives_the_call(start_by: Callable[[str]
     call("stop")
 
 
-def test_a_stale_socket_does_not_keep_a_daemon_from_being_started(
-    start_by: Callable[[str], None], home: Path
-) -> None:
+def test_a_stale_socket_does_not_keep_a_daemon_from_being_started(start_by: Callable[[str], None], home: Path) -> None:
     stale = FakeDaemon(home)
     stale.close()
     Path(socket_path(str(home))).touch()
@@ -139,3 +138,21 @@ def test_a_state_folder_that_cannot_be_made_is_told(monkeypatch: pytest.MonkeyPa
     monkeypatch.setenv("BATON_HOME", str(tmp_path / "file" / "home"))
     with pytest.raises(Refused, match="set BATON_HOME to another one"):
         call("ping")
+
+
+def test_of_several_commands_at_once_only_one_starts_the_daemon(start_by: Callable[[str], None]) -> None:
+    start_by(DAEMON)
+    with ThreadPoolExecutor(5) as commands:
+        pids = list(commands.map(lambda _: call("ping"), range(5)))
+    assert len(client._started) == 1
+    assert pids == [client._started[0].pid] * 5
+    call("stop")
+
+
+def test_a_daemon_that_lost_the_race_leaves_the_field_to_the_one_that_won(
+    start_by: Callable[[str], None],
+) -> None:
+    start_by("import os, sys\nif os.fork():\n    sys.exit('another daemon holds the lock')\n" + DAEMON)
+    assert call("ping") != client._started[0].pid
+    assert client._started[0].wait(20) == 1
+    call("stop")

@@ -34,9 +34,7 @@ def words() -> set[str]:
 def test_every_command_and_option_that_is_named_exists(page: Path) -> None:
     known = words()
     groups = {path.split()[0] for path in known if " " in path and not path.split()[1].startswith("-")}
-    for said in re.findall(
-        r"[`$] ?(?:\.venv/bin/)?baton ((?!on )[a-z][^`#\n]*)", page.read_text(encoding="utf-8")
-    ):
+    for said in re.findall(r"[`$] ?(?:\.venv/bin/)?baton ((?!on )[a-z][^`#\n]*)", page.read_text(encoding="utf-8")):
         parts = said.split(" -- ")[0].split()
         path = " ".join(parts[: 2 if parts[0] in groups else 1])
         assert path in known, said

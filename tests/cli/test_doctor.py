@@ -61,9 +61,7 @@ def test_an_old_python_is_told() -> None:
     assert not checks.python((3, 10, 9)).ok
 
 
-def test_claude_is_found_by_path_or_by_its_variable(
-    programs: Callable[..., dict[str, str]], tmp_path: Path
-) -> None:
+def test_claude_is_found_by_path_or_by_its_variable(programs: Callable[..., dict[str, str]], tmp_path: Path) -> None:
     env = programs(claude="2.1.325 (Claude Code)")
     assert checks.claude(env).found == "2.1.325 (Claude Code)"
     elsewhere = {**env, "PATH": "/nonexistent", "BATON_CLAUDE": str(tmp_path / "bin" / "claude")}

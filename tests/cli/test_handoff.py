@@ -11,9 +11,7 @@ from tests.cli.samples import cycle, handoff
 Baton = Callable[..., Result]
 
 
-def test_a_handoff_waits_and_shows_how_the_cycle_went(
-    daemon: FakeDaemon, baton: Baton, project: Path
-) -> None:
+def test_a_handoff_waits_and_shows_how_the_cycle_went(daemon: FakeDaemon, baton: Baton, project: Path) -> None:
     daemon.answers |= {"handoff": {"cycle": "7f3a91c2", "session": "s-2"}, "handoff_wait": cycle()}
     result = baton("handoff", "shop", "--why", "lunch")
     assert result.exit_code == 0
@@ -24,9 +22,7 @@ def test_a_handoff_waits_and_shows_how_the_cycle_went(
 
 
 @pytest.mark.parametrize("state", ["failed", "pending", "postponed", "unverified"])
-def test_a_cycle_that_did_not_pass_the_baton_is_a_failure(
-    daemon: FakeDaemon, baton: Baton, state: str
-) -> None:
+def test_a_cycle_that_did_not_pass_the_baton_is_a_failure(daemon: FakeDaemon, baton: Baton, state: str) -> None:
     daemon.answers |= {"handoff": {"cycle": "c", "session": "s"}, "handoff_wait": cycle(state=state)}
     result = baton("handoff", "--json")
     assert result.exit_code == 1
@@ -132,3 +128,17 @@ def test_a_handoff_is_shown_by_file_by_number_or_as_the_latest(
 def test_a_shown_handoff_cannot_command_the_terminal(daemon: FakeDaemon, baton: Baton) -> None:
     daemon.answers["handoffs_show"] = handoff(text="a\x1b[2J\x1b]52;c;bad\x07b\r\n\tc\u202e")
     assert baton("handoffs", "show").stdout == "ab\n\tc\n"
+
+
+def test_ctrl_c_stops_the_waiting_and_says_that_the_cycle_goes_on(
+    daemon: FakeDaemon, baton: Baton, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def interrupted(op: str, **fields: object) -> dict[str, str]:
+        if op == "handoff_wait":
+            raise KeyboardInterrupt
+        return {"cycle": "7f3a91c2", "session": "s-2"}
+
+    monkeypatch.setattr("batonpass.cli.handoff.call", interrupted)
+    result = baton("handoff")
+    assert result.exit_code == 130
+    assert result.stderr == "baton: The cycle goes on without you; see `baton cycles show 7f3a91c2`.\n"

@@ -33,13 +33,9 @@ def test_run_alone_starts_claude_in_this_folder(daemon: FakeDaemon, baton: Baton
     assert "tmux attach-session -t =api" in result.stdout
 
 
-def test_everything_after_two_dashes_goes_to_the_agent(
-    daemon: FakeDaemon, baton: Baton, project: Path
-) -> None:
+def test_everything_after_two_dashes_goes_to_the_agent(daemon: FakeDaemon, baton: Baton, project: Path) -> None:
     daemon.answers["run"] = started()
-    result = baton(
-        "run", "--name", "a", "scripted", "--ladder", "early", "--", "--json", "--name", "x", "--", "go"
-    )
+    result = baton("run", "--name", "a", "scripted", "--ladder", "early", "--", "--json", "--name", "x", "--", "go")
     assert result.exit_code == 0, result.output
     asked = daemon.asked("run")
     assert asked["args"] == ["--json", "--name", "x", "--", "go"]
@@ -109,9 +105,7 @@ def test_continue_names_a_file_absolutely(daemon: FakeDaemon, baton: Baton, proj
     assert (asked["file"], asked["agent"], asked["name"]) == (str(project / "h.md"), "scripted", "next")
 
 
-def test_continue_from_a_file_that_is_not_there_asks_nobody(
-    daemon: FakeDaemon, baton: Baton, project: Path
-) -> None:
+def test_continue_from_a_file_that_is_not_there_asks_nobody(daemon: FakeDaemon, baton: Baton, project: Path) -> None:
     result = baton("continue", "nowhere.md")
     assert result.exit_code == 2
     assert "There is no handoff at nowhere.md" in result.stderr

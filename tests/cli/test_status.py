@@ -19,9 +19,7 @@ SNAPSHOT = Path(__file__).parent / "status-of-three-sessions.txt"
 
 def read(status: object, *, width: int = 100, colour: bool = False) -> str:
     """What a person sees."""
-    console = Console(
-        file=io.StringIO(), width=width, force_terminal=colour, color_system="256" if colour else None
-    )
+    console = Console(file=io.StringIO(), width=width, force_terminal=colour, color_system="256" if colour else None)
     console.print(view(status, now=NOW, home=Path("/home/kim")))  # type: ignore[arg-type]
     return "\n".join(line.rstrip() for line in console.file.getvalue().splitlines()) + "\n"  # type: ignore[attr-defined]
 
