@@ -2,6 +2,7 @@
 
 import os
 import pwd
+import re
 import shutil
 import subprocess
 import tempfile
@@ -48,16 +49,18 @@ def private_postgres() -> Iterator[str]:
 
 
 def _programs() -> Path:
-    found = [path for place in _PLACES for path in Path("/").glob(f"{place[1:]}/initdb")]
+    """The folder of the newest server's programs."""
+    folders = [folder for place in _PLACES for folder in Path("/").glob(place[1:])]
     if on_path := shutil.which("initdb"):
-        found.append(Path(on_path))
+        folders.append(Path(on_path).resolve().parent)
+    found = [folder for folder in folders if (folder / "initdb").exists() and (folder / "pg_ctl").exists()]
     if not found:
         raise NotAvailable("PostgreSQL's server is not installed: try `apt-get install postgresql`.")
-    return max(found, key=lambda path: [int(digits) for digits in _numbers(path)]).parent
+    return max(found, key=_version)
 
 
-def _numbers(path: Path) -> list[str]:
-    return "".join(letter if letter.isdigit() else " " for letter in str(path)).split()
+def _version(folder: Path) -> list[int]:
+    return [int(digits) for digits in re.findall(r"\d+", str(folder))]
 
 
 def _account() -> pwd.struct_passwd | None:
@@ -69,9 +72,7 @@ def _account() -> pwd.struct_passwd | None:
             return pwd.getpwnam(name)
         except KeyError:
             continue
-    raise NotAvailable(
-        "PostgreSQL does not run as root, and there is no account postgres or nobody to run it as."
-    )
+    raise NotAvailable("PostgreSQL does not run as root, and there is no account postgres or nobody to run it as.")
 
 
 def _run(argv: list[str], folder: Path, account: pwd.struct_passwd | None) -> None:
