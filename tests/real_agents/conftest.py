@@ -31,9 +31,7 @@ def pytest_generate_tests(metafunc: pytest.Metafunc) -> None:
     mark = metafunc.definition.get_closest_marker("long_on")
     late = mark.args if mark else ()
     params = [
-        pytest.param(
-            version, marks=[pytest.mark.real_agent, *([pytest.mark.long] if version in late else [])]
-        )
+        pytest.param(version, marks=[pytest.mark.real_agent, *([pytest.mark.long] if version in late else [])])
         for version in VERSIONS
     ]
     metafunc.parametrize("claude_cli", params, indirect=True)
@@ -44,9 +42,7 @@ def claude_cli(request: pytest.FixtureRequest) -> Path:
     """The program of one version of Claude Code."""
     program = AGENTS / f"claude-{request.param}" / "node_modules" / ".bin" / "claude"
     if not os.access(program, os.X_OK):
-        pytest.skip(
-            f"NOT TESTED with the real Claude Code {request.param}: scripts/agents has not installed it"
-        )
+        pytest.skip(f"NOT TESTED with the real Claude Code {request.param}: scripts/agents has not installed it")
     return program
 
 

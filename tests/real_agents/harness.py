@@ -71,9 +71,7 @@ class Bell:
         """Return when the word was rung; each ring counts once."""
         while f"{word}\n" not in self._heard:
             if not select.select([self._pipe], [], [], timeout)[0]:
-                raise TimeoutError(
-                    f"Nobody rang {word!r} in {timeout:g} s; heard only {self._heard.split()}."
-                )
+                raise TimeoutError(f"Nobody rang {word!r} in {timeout:g} s; heard only {self._heard.split()}.")
             self._heard += os.read(self._pipe, 4096).decode()
         self._heard = self._heard.replace(f"{word}\n", "", 1)
 

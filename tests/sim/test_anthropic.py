@@ -49,9 +49,7 @@ def said(text: str) -> dict[str, str]:
     return {"role": "assistant", "content": text}
 
 
-def post(
-    model: AnthropicModel, body: dict[str, Any] | bytes, path: str = "/v1/messages"
-) -> tuple[int, bytes]:
+def post(model: AnthropicModel, body: dict[str, Any] | bytes, path: str = "/v1/messages") -> tuple[int, bytes]:
     connection = http.client.HTTPConnection(model.url.removeprefix("http://"), timeout=10)
     try:
         connection.request("POST", path, body if isinstance(body, bytes) else json.dumps(body))
@@ -181,9 +179,7 @@ def test_requests_that_are_not_the_conversation_never_reach_the_brain(model: Ant
     post(model, request("title please", tools=[]))
     post(model, request("x", said("y"), "[SUGGESTION MODE: Suggest what the user might type]"))
     post(model, request("look around", system="You are an agent for Claude Code, …"))
-    _, summary = post(
-        model, request("work", said("the last words"), "create a detailed summary of the conversation")
-    )
+    _, summary = post(model, request("work", said("the last words"), "create a detailed summary of the conversation"))
     assert [recorded.kind for recorded in model.requests] == [Kind.SIDE, Kind.SIDE, Kind.SUB, Kind.COMPACT]
     assert "the last words" in summary.decode()
     assert not model.main_requests()
@@ -264,9 +260,7 @@ def test_waiting_in_vain_says_what_came_instead(model: AnthropicModel) -> None:
 
 
 def test_other_paths_get_a_polite_answer(model: AnthropicModel) -> None:
-    assert json.loads(post(model, b"x" * 40, "/v1/messages/count_tokens?beta=true")[1]) == {
-        "input_tokens": 10
-    }
+    assert json.loads(post(model, b"x" * 40, "/v1/messages/count_tokens?beta=true")[1]) == {"input_tokens": 10}
     assert post(model, b"{}", "/api/event_logging/batch") == (200, b"{}")
     assert post(model, b"not json")[0] == 400
     assert not model.requests

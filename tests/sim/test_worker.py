@@ -50,9 +50,7 @@ KICK = """[baton 7f3a91c2 kick 1] You take over. Begin with
 """
 
 
-def asked(
-    text: str, *, context: str = "", results: tuple[str, ...] = (), turn: int = 1, used: int = 0
-) -> Asked:
+def asked(text: str, *, context: str = "", results: tuple[str, ...] = (), turn: int = 1, used: int = 0) -> Asked:
     return Asked(text=text, context=context + text, tool_results=results, turn=turn, used=used)
 
 
@@ -162,15 +160,6 @@ def test_a_kick_is_answered_with_a_receipt_and_work_in_one_reply() -> None:
     closing = brain.reply(asked(KICK, context=HANDOFF + KICK + first.text + "\n", results=("ok",)))
     assert not closing.tools
     assert "json" not in closing.text
-
-
-def test_a_handoff_that_arrived_in_parts_and_out_of_order_is_read_all_the_same() -> None:
-    lines = HANDOFF.splitlines()
-    first, second = "\n".join(lines[:13]), "\n".join(lines[13:])
-    mixed = f"Handoff, part 2 of 2\n{second}\nHandoff, part 1 of 2\n{first}\n"
-    receipt = receipt_of(Worker().reply(asked(KICK, context=mixed)))
-    assert receipt["files"] == ["src/a.py", "docs/my notes.md"]
-    assert receipt["task"] == "Make it survive."
 
 
 def test_a_successor_hands_on_the_task_and_the_constraints_it_was_given() -> None:

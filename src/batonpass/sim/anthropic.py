@@ -71,9 +71,8 @@ class _Conversation:
     used: dict[int, int] = field(default_factory=dict)
 
     def before(self, messages: int) -> int:
-        return max(((count, used) for count, used in self.used.items() if count < messages), default=(0, 0))[
-            1
-        ]
+        earlier = [count for count in self.used if count < messages]
+        return self.used[max(earlier)] if earlier else 0
 
 
 class AnthropicModel:
@@ -131,9 +130,7 @@ class AnthropicModel:
     def __exit__(self, *exc: object) -> None:
         self.stop()
 
-    def script(
-        self, thought: Thought, *, match: str | None = None, kind: Kind = Kind.MAIN, times: int = 1
-    ) -> None:
+    def script(self, thought: Thought, *, match: str | None = None, kind: Kind = Kind.MAIN, times: int = 1) -> None:
         """Answer the next `times` requests of this kind whose last user text matches, for the brain."""
         pattern = re.compile(match, re.DOTALL) if match else None
         with self._changed:
@@ -172,9 +169,7 @@ class AnthropicModel:
             asked = self._asked(request, conversation)
             thought = self._scripted(request.kind, asked)
         reply = self._think(thought, request, asked)
-        used = (
-            reply.used if reply.used is not None else asked.used + self._step if asked.used else self._start
-        )
+        used = reply.used if reply.used is not None else asked.used + self._step if asked.used else self._start
         if request.kind is Kind.MAIN and reply.error is None:
             with self._changed:
                 conversation.used[len(request.messages)] = used
@@ -240,9 +235,7 @@ def _summary(request: wire.Request) -> str:
 
 def main(argv: Sequence[str] | None = None) -> int:
     """Serve until a signal comes; prints the address as its only line."""
-    parser = argparse.ArgumentParser(
-        prog="python -m batonpass.sim.anthropic", description=__doc__.split("\n")[0]
-    )
+    parser = argparse.ArgumentParser(prog="python -m batonpass.sim.anthropic", description=__doc__.split("\n")[0])
     parser.add_argument("--port", type=int, default=0, help="port on 127.0.0.1 (default: any free one)")
     parser.add_argument("--record", type=Path, metavar="DIR", help="keep every request body here, numbered")
     parser.add_argument("--window", type=int, default=200_000, help="tokens named in 'prompt is too long'")

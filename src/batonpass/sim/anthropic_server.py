@@ -63,9 +63,7 @@ class _Handler(BaseHTTPRequestHandler):
         try:
             body = json.loads(raw)
         except ValueError:
-            self._json(
-                {"type": "error", "error": {"type": "invalid_request_error", "message": "no JSON"}}, 400
-            )
+            self._json({"type": "error", "error": {"type": "invalid_request_error", "message": "no JSON"}}, 400)
             return
         answer, request = self.server.mind.answer(body, raw)
         self._pause(answer.reply.delay)

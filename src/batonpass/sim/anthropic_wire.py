@@ -30,9 +30,7 @@ _SUGGESTION = "[SUGGESTION MODE:"
 _SUB_AGENT = "You are an agent for Claude Code"
 _FEW_TOOLS = 3  # the main conversation and sub-agents bring many more
 # What the agent itself puts into user messages: reminders, the record of local commands, background news.
-_NOT_SAID = re.compile(
-    r"<(system-reminder|task-notification|local-command-[a-z]+|command-[a-z]+)>.*?</\1>", re.DOTALL
-)
+_NOT_SAID = re.compile(r"<(system-reminder|task-notification|local-command-[a-z]+|command-[a-z]+)>.*?</\1>", re.DOTALL)
 # A prompt sent while a tool runs: in a system message in 2.1.197, beside the tool's result in 2.1.325.
 _MEANWHILE = re.compile(
     r"The user sent a new message while you were working:\n(.*?)"
@@ -114,9 +112,7 @@ def _message(entry: Mapping[str, Any]) -> Message:
     content = entry.get("content") or ""
     blocks = [{"type": "text", "text": content}] if isinstance(content, str) else content
     texts = [block.get("text", "") for block in blocks if block.get("type") == "text"]
-    results = tuple(
-        _text(block.get("content") or "") for block in blocks if block.get("type") == "tool_result"
-    )
+    results = tuple(_text(block.get("content") or "") for block in blocks if block.get("type") == "tool_result")
     role, text = str(entry.get("role")), "\n".join(texts)
     return Message(role, text, _said(role, text), results)
 

@@ -17,7 +17,7 @@ END = "BATON-HANDOFF>>>"
 _WRITE_TO = re.compile(r"^[>\s]*Write it to:[ \t]*`?(/[^\n`]+?)`?[ \t]*$", re.MULTILINE)
 _ITEM = re.compile(r"^\s*(?:[-*]|\d+\.)\s+(?:\[.\]\s+)?\(([CNPI]\d+)\)\s*(.*)$", re.MULTILINE)
 _BRANCH = re.compile(r"\*\*Branch(?:\*\*:|:\*\*)[ \t]*`?([^\s`]+)")
-_PART = re.compile(r"^.*\bpart (\d+) of \d+\b.*$", re.MULTILINE | re.IGNORECASE)
+_PART = re.compile(r"\bpart (\d+) of \d+\b[^\n]*\n[^\n]*\n<baton-handoff>\n(.*?)\n</baton-handoff>", re.DOTALL)
 _RECEIPT_BLOCK = re.compile(r"```json\s*(\{.*?\})\s*```", re.DOTALL)
 _NO_BRANCH = {"none", "unknown", "-", "–", "—", "(none)", "n/a"}
 
@@ -89,28 +89,16 @@ def inherited(context: str) -> Inherited:
 
 
 def _in_order(context: str) -> str:
-    headings = list(_PART.finditer(context))
-    if not headings:
-        return context
-    ends = [heading.start() for heading in headings[1:]] + [len(context)]
-    pieces = sorted(
-        (int(heading.group(1)), context[heading.end() : end]) for heading, end in zip(headings, ends, strict=True)
-    )
-    return "\n".join(piece for _, piece in pieces)
+    """The agents' own part of the handoff, whose parts may have come in any order; else the whole context."""
+    pieces = sorted((int(number), piece) for number, piece in _PART.findall(context))
+    document = "\n".join(piece for _, piece in pieces) or context
+    return document.partition("\n## Recorded by Baton")[0]
 
 
 def _section(document: str, title: str) -> list[str]:
-    """The lines below a heading, up to the next heading of its rank; of the last such section."""
-    lines: list[str] = []
-    inside = False
-    for line in document.splitlines():
-        if line.startswith("## "):
-            inside = line[3:].strip().lower() == title.lower()
-            if inside:
-                lines = []
-        elif inside:
-            lines.append(line.strip())
-    return lines
+    """The lines below a heading, up to the next heading of its rank."""
+    _, _, below = document.partition(f"## {title}\n")
+    return [line.strip() for line in itertools.takewhile(lambda line: not line.startswith("## "), below.splitlines())]
 
 
 def _paths(lines: Iterable[str]) -> list[str]:
