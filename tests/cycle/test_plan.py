@@ -1,0 +1,183 @@
+"""What comes next in a cycle, whatever has happened so far."""
+
+from collections.abc import Iterator
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from batonpass.cycle.plan import (
+    BOX_IN_USE,
+    CANNOT_WRITE,
+    GAPS,
+    GONE,
+    NEW_PROMPT,
+    NO_DOCUMENT,
+    NO_SAFE_POINT,
+    NOT_CLEARED,
+    NOT_SEEN,
+    REJECTED,
+    UNCLAIMED,
+    Move,
+    Outcome,
+    Policy,
+    Result,
+    Step,
+    Way,
+    next_move,
+)
+
+CODES = {
+    Step.PREPARE: ["ok", GONE, "error"],
+    Step.SAFE_POINT: ["ok", GONE, NO_SAFE_POINT, "error"],
+    Step.ASK: ["ok", GONE, UNCLAIMED, NOT_SEEN, "error"],
+    Step.AWAIT: ["ok", GONE, NO_DOCUMENT, "error"],
+    Step.CHECK: ["ok", GAPS, "error"],
+    Step.SEAL: ["ok", CANNOT_WRITE, "error"],
+    Step.PASS: ["ok", GONE, NEW_PROMPT, NOT_CLEARED, BOX_IN_USE, "error"],
+    Step.PRIME: ["ok", GONE, NOT_SEEN, "error"],
+    Step.VERIFY: ["ok", REJECTED, "error"],
+    Step.CLOSE: ["ok"],
+}
+
+
+def play(codes: Iterator[str], policy: Policy) -> list[tuple[Move, Outcome]]:
+    """Run the plan against a world that answers with these codes, as far as they fit the step."""
+    history: list[tuple[Move, Outcome]] = []
+    while (move := next_move([outcome for _, outcome in history], policy)) is not None:
+        code = next(codes, "ok")
+        fitting = code if code in CODES[move.step] else "ok"
+        data = {"gaps": ["x"]} if fitting == GAPS else {"problems": ["y"]} if fitting == REJECTED else {}
+        history.append((move, Outcome(move.step, fitting, fitting, data)))
+        assert len(history) < 200, "a cycle must end"
+    return history
+
+
+def steps(*codes: str, policy: Policy | None = None) -> list[str]:
+    return [str(move.step) for move, _ in play(iter(codes), policy or Policy())]
+
+
+EVERY_CODE = st.sampled_from(sorted({code for codes in CODES.values() for code in codes}))
+WORLDS = st.lists(EVERY_CODE, max_size=60)
+POLICIES = st.builds(Policy, force=st.booleans(), auto_continue=st.booleans(), way=st.sampled_from(list(Way)))
+
+
+@given(WORLDS, POLICIES)
+def test_every_cycle_ends_with_close_whatever_happens(codes: list[str], policy: Policy) -> None:
+    assert play(iter(codes), policy)[-1][0].step is Step.CLOSE
+
+
+@given(WORLDS, POLICIES)
+def test_nothing_is_passed_before_a_handoff_is_sealed(codes: list[str], policy: Policy) -> None:
+    sealed = False
+    for move, outcome in play(iter(codes), policy):
+        if move.step is Step.PASS:
+            assert sealed
+        sealed = (sealed or (move.step is Step.SEAL and outcome.ok)) and outcome.code != NEW_PROMPT
+
+
+@given(WORLDS, POLICIES)
+def test_a_cycle_is_done_only_with_an_accepted_receipt(codes: list[str], policy: Policy) -> None:
+    history = play(iter(codes), policy)
+    verified = any(move.step is Step.VERIFY and outcome.ok for move, outcome in history)
+    assert (history[-1][0].result is Result.DONE) == verified
+
+
+@given(WORLDS, POLICIES)
+def test_no_two_prompts_of_a_kind_share_an_attempt_number(codes: list[str], policy: Policy) -> None:
+    history = play(iter(codes), policy)
+    for step in (Step.ASK, Step.PRIME):
+        attempts = [move.attempt for move, _ in history if move.step is step]
+        assert len(attempts) == len(set(attempts))
+
+
+@given(WORLDS, POLICIES)
+def test_a_new_prompt_of_the_user_is_never_cleared_away(codes: list[str], policy: Policy) -> None:
+    """After a user's new prompt the document is asked for again, or nothing is passed at all."""
+    history = play(iter(codes), policy)
+    for index, (_, outcome) in enumerate(history):
+        if outcome.code == NEW_PROMPT:
+            after = [move.step for move, _ in history[index + 1 :]]
+            if Step.PASS in after:
+                assert Step.SEAL in after[: after.index(Step.PASS)]
+
+
+@given(WORLDS, POLICIES)
+def test_the_next_move_depends_on_nothing_but_what_was_recorded(codes: list[str], policy: Policy) -> None:
+    outcomes = [outcome for _, outcome in play(iter(codes), policy)]
+    for cut in range(len(outcomes)):
+        assert next_move(outcomes[:cut], policy) == next_move(list(outcomes[:cut]), policy)
+
+
+def test_a_smooth_cycle_takes_the_ten_steps_in_order() -> None:
+    assert steps() == [str(step) for step in Step]
+
+
+def test_a_silent_agent_is_asked_twice_and_then_the_facts_are_the_handoff() -> None:
+    history = play(iter(["ok", "ok", "ok", NO_DOCUMENT, "ok", "ok", NO_DOCUMENT]), Policy())
+    asked = [move.step for move, _ in history].count(Step.ASK)
+    sealed = next(move for move, _ in history if move.step is Step.SEAL)
+    assert (asked, sealed.document, history[-1][0].result) == (2, False, Result.DONE)
+
+
+def test_an_incomplete_document_is_asked_for_once_more_with_what_is_missing() -> None:
+    history = play(iter(["ok", "ok", "ok", "ok", GAPS, "ok", "ok", "ok", GAPS]), Policy())
+    asks = [move for move, _ in history if move.step is Step.ASK]
+    sealed = next(move for move, _ in history if move.step is Step.SEAL)
+    assert ([ask.missing for ask in asks], sealed.document) == ([(), ("x",)], True)
+
+
+def test_an_agent_that_dies_after_an_incomplete_document_leaves_that_document() -> None:
+    history = play(iter(["ok", "ok", "ok", "ok", GAPS, GONE]), Policy())
+    sealed = next(move for move, _ in history if move.step is Step.SEAL)
+    passed = next(move for move, _ in history if move.step is Step.PASS)
+    assert (sealed.document, passed.way) == (True, Way.RESPAWN)
+
+
+def test_a_withdrawn_offer_is_asked_again_at_the_next_safe_point() -> None:
+    assert steps("ok", "ok", UNCLAIMED)[:5] == ["prepare", "safe_point", "ask", "safe_point", "ask"]
+
+
+def test_without_a_safe_point_nothing_is_touched() -> None:
+    assert steps("ok", NO_SAFE_POINT) == ["prepare", "safe_point", "close"]
+
+
+def test_a_forcing_rung_replaces_the_process_from_the_draft() -> None:
+    history = play(iter(["ok", NO_SAFE_POINT]), Policy(force=True))
+    passed = next(move for move, _ in history if move.step is Step.PASS)
+    assert (passed.way, history[-1][0].result) == (Way.RESPAWN, Result.DONE)
+
+
+def test_a_seal_that_cannot_be_written_leaves_the_session_alone() -> None:
+    history = play(iter(["ok", "ok", "ok", "ok", "ok", CANNOT_WRITE]), Policy())
+    assert [str(move.step) for move, _ in history][-2:] == ["seal", "close"]
+    assert history[-1][0].result is Result.FAILED
+
+
+def test_a_clear_that_fails_twice_becomes_a_respawn() -> None:
+    history = play(iter(["ok"] * 6 + [NOT_CLEARED, NOT_CLEARED]), Policy())
+    assert [move.way for move, _ in history if move.step is Step.PASS] == [Way.CLEAR, Way.CLEAR, Way.RESPAWN]
+
+
+def test_a_box_in_use_leaves_the_sealed_handoff_pending() -> None:
+    history = play(iter(["ok"] * 6 + [BOX_IN_USE]), Policy())
+    assert history[-1][0].result is Result.PENDING
+
+
+def test_a_rejected_receipt_is_asked_for_once_more_with_what_was_wrong() -> None:
+    history = play(iter(["ok"] * 8 + [REJECTED, "ok", REJECTED]), Policy())
+    kicks = [move.missing for move, _ in history if move.step is Step.PRIME]
+    assert (kicks, history[-1][0].result) == ([(), ("y",)], Result.UNVERIFIED)
+
+
+def test_auto_continue_off_ends_after_the_seal_with_a_pending_file() -> None:
+    history = play(iter([]), Policy(auto_continue=False))
+    assert [str(move.step) for move, _ in history][-2:] == ["seal", "close"]
+    assert history[-1][0].result is Result.PENDING
+
+
+@pytest.mark.parametrize("failures", [1, 4])
+def test_closing_is_tried_again_with_the_same_result(failures: int) -> None:
+    outcomes = [outcome for _, outcome in play(iter([]), Policy())][:-1]
+    outcomes += [Outcome(Step.CLOSE, "error")] * failures
+    assert next_move(outcomes, Policy()) == Move(Step.CLOSE, result=Result.DONE)
