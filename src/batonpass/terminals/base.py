@@ -62,9 +62,7 @@ class Screen:
 class Terminal(Protocol):
     """Every call is bounded in time. A vanished pane raises PaneGone, any other refusal TerminalError."""
 
-    async def open(
-        self, name: str, cwd: Path, argv: Sequence[str], *, width: int = 200, height: int = 50
-    ) -> PaneInfo:
+    async def open(self, name: str, cwd: Path, argv: Sequence[str], *, width: int = 200, height: int = 50) -> PaneInfo:
         """A new detached session of that name (made unique) whose only pane runs argv.
 
         The pane stays when argv ends.

@@ -101,7 +101,7 @@ def no_server(message: str) -> bool:
 
 
 class Connection:
-    """A control-mode client, attached to a session of Baton's own that ends with its last client.
+    """A control-mode client, attached to a session of Baton's own, which `Server.aclose` ends.
 
     The client asks for no output and is ignored in sizing, so nobody's windows change because of it.
     """
@@ -118,11 +118,9 @@ class Connection:
         self._reader = asyncio.create_task(self._read())
 
     @classmethod
-    async def make(
-        cls, prefix: Sequence[str], env: Mapping[str, str], on_notice: Callable[[], None], *, start: bool
-    ) -> "Connection":
-        """A connection that answers. `start` also starts the server. Raises NoServer or CannotConnect."""
-        argv = [*prefix, *(() if start else ("-N",)), "-u", "-C", "new-session", "-A", "-s", CONTROL_SESSION]
+    async def make(cls, prefix: Sequence[str], env: Mapping[str, str], on_notice: Callable[[], None]) -> "Connection":
+        """A connection that answers. Starts no server. Raises NoServer or CannotConnect."""
+        argv = [*prefix, "-N", "-u", "-C", "new-session", "-A", "-s", CONTROL_SESSION]
         argv += ["-x", "20", "-y", "5", "-f", "ignore-size,no-output", "--", "tail", "-f", "/dev/null"]
         pipe = asyncio.subprocess.PIPE
         process = await asyncio.create_subprocess_exec(
@@ -141,7 +139,6 @@ class Connection:
         await asyncio.shield(self._attached)
         answers = await self.request(
             [
-                [("set-option", "-t", f"={CONTROL_SESSION}:", "destroy-unattached", "on")],
                 [("set-option", "-t", f"={CONTROL_SESSION}:", "status", "off")],
                 [("refresh-client", "-B", _PANES)],
                 [("display-message", "-p", "#{pid}")],
@@ -178,6 +175,10 @@ class Connection:
         self.closed = True
         with contextlib.suppress(ProcessLookupError):
             self._process.kill()
+
+    async def ended(self) -> None:
+        """Wait until the client process is gone."""
+        await asyncio.wait({self._reader})
 
     async def close(self) -> None:
         """Detach, and wait until the client has ended; by force when it does not."""

@@ -1,8 +1,10 @@
 """tmux as a Terminal: panes are addressed by id and server pid, and every call is bounded in time."""
 
+import contextlib
 import os
 import re
 import secrets
+import signal
 from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
 
@@ -22,6 +24,8 @@ from batonpass.terminals.text import one_line, pastable, printable
 
 _TELL_MILLISECONDS = "5000"
 _NAME_LENGTH = 60
+# tmux takes about 16 kB in one command line, and a character has up to four bytes.
+_PIECE = 3500
 _FIELDS = (
     "pane_id",
     "pid",
@@ -43,7 +47,9 @@ _FIELDS = (
 class Tmux:
     """The panes of one tmux server. `on_change` is called soon after a pane came, went, died or changed mode.
 
-    `socket` is "" for the user's own server, a name for `-L`, or a path for `-S`.
+    `socket` is "" for the user's own server, a name for `-L`, or a path for `-S`. The control connection is
+    made where no session is younger than `settle` seconds (see server.py); until then, each command is
+    a process of its own. One object per server and process is enough, and best.
     """
 
     def __init__(
@@ -51,12 +57,13 @@ class Tmux:
         socket: str = "",
         *,
         timeout: float = 5.0,
+        settle: float = 2.0,
         on_change: Callable[[], None] = lambda: None,
         env: Mapping[str, str] = os.environ,
     ) -> None:
         self.socket = socket
         self._env = env
-        self._server = Server(socket, timeout, env, on_change)
+        self._server = Server(socket, env, on_change, timeout=timeout, settle=settle)
         # Titles and paths are anybody's to choose, so what parts the fields must not be guessed.
         self._mark = f"|{secrets.token_hex(8)}|"
         self._format = self._mark + self._mark.join(f"#{{{field}}}" for field in _FIELDS)
@@ -65,9 +72,7 @@ class Tmux:
         """End the connection. Baton's own session on the server ends with the last one."""
         await self._server.aclose()
 
-    async def open(
-        self, name: str, cwd: Path, argv: Sequence[str], *, width: int = 200, height: int = 50
-    ) -> PaneInfo:
+    async def open(self, name: str, cwd: Path, argv: Sequence[str], *, width: int = 200, height: int = 50) -> PaneInfo:
         """A new detached session of that name (made unique) whose only pane runs argv, and stays after it."""
         folder, program = _folder(cwd), _program(argv)
         base = session_name(name)
@@ -91,12 +96,13 @@ class Tmux:
 
     async def info(self, pane: PaneRef) -> PaneInfo:
         """The pane as it is now; PaneGone when it, or its server, is not there any more."""
-        ask: Command = ("display-message", "-p", "-t", pane.id, self._format)
-        [answer] = await self._on(pane, [[ask]], again=True)
-        infos = self._infos(answer.text)
-        if not infos:
-            raise _gone(pane)
-        return infos[0]
+        info = await self._look(pane)
+        if info.dead and info.dead_status is None:
+            # tmux sometimes misses that a child ended, until the next one does. It looks when told so.
+            with contextlib.suppress(OSError):
+                os.kill(pane.server_pid, signal.SIGCHLD)
+            info = await self._look(pane)
+        return info
 
     async def screen(self, pane: PaneRef) -> Screen:
         """What the pane's application shows, main or alternate screen, and where its caret is."""
@@ -116,14 +122,17 @@ class Tmux:
 
         Control characters but newline and tab are left out: they could end the paste and go on as keys.
         """
+        safe = pastable(text)
+        if not safe:
+            return
         buffer = f"baton-{secrets.token_hex(8)}"
-        # Also on the way out: a pane that refuses must not leave the text behind for others to paste.
-        drop: Group = [("delete-buffer", "-b", buffer)]
+        pieces = [safe[at : at + _PIECE] for at in range(0, len(safe), _PIECE)]
         await self._type(
             pane,
             ("paste-buffer", "-p", "-d", "-b", buffer, "-t", pane.id),
-            before=[("set-buffer", "-b", buffer, "--", pastable(text))] if pastable(text) else [],
-            after=drop,
+            before=[[("set-buffer", "-a", "-b", buffer, "--", piece)] for piece in pieces],
+            # A pane that refuses must not leave the text behind for others to paste.
+            after=[("delete-buffer", "-b", buffer)],
         )
 
     async def press(self, pane: PaneRef, key: str) -> None:
@@ -155,7 +164,8 @@ class Tmux:
         [clients] = await self._on(pane, [[ask]], again=True)
         names = [line[2:] for line in clients.lines if line.startswith("0 ")]
         if names:
-            message = _literal(one_line(text)).replace("%", "%%")
+            # A style (#[...]) could hide a part of the message, and a time format change it.
+            message = _literal(one_line(text).replace("#[", "# [")).replace("%", "%%")
             show = ("display-message", "-d", _TELL_MILLISECONDS, "-t", pane.id)
             # A client that left in between is no failure.
             await self._server.run([[(*show, "-c", name, "--", message)] for name in names])
@@ -167,14 +177,13 @@ class Tmux:
         verb = "switch-client" if here else "attach-session"
         return [*socket_argv(self.socket), verb, "-t", f"={info.session_name}"]
 
-    async def _type(self, pane: PaneRef, command: Command, before: Group = (), after: Group = ()) -> None:
+    async def _type(self, pane: PaneRef, command: Command, before: Sequence[Group] = (), after: Group = ()) -> None:
         """Run a command that types, unless the pane would not take it: looked at and done in one go."""
         busy = "#{||:#{pane_in_mode},#{pane_dead}}"
         refuse: Command = ("display-message", "-p", "-t", pane.id, f"{self._mark}#{{pane_mode}}")
         guarded: Command = ("if-shell", "-F", "-t", pane.id, busy, line_of([refuse]), line_of([command]))
-        answers = await self._on(
-            pane, [group for group in (before, [guarded], after) if group], may_fail=after
-        )
+        groups = [*before, [guarded], *([after] if after else [])]
+        answers = await self._on(pane, groups, optional=after)
         said = next((a.text for a in answers if a.text.startswith(self._mark)), None)
         if said is not None:
             mode = said.removeprefix(self._mark)
@@ -182,9 +191,9 @@ class Tmux:
             raise PaneBusy(f"Pane {pane.id} {why}; nothing was typed.", mode)
 
     async def _on(
-        self, pane: PaneRef, groups: Sequence[Group], *, again: bool = False, may_fail: Group = ()
+        self, pane: PaneRef, groups: Sequence[Group], *, again: bool = False, optional: Group = ()
     ) -> list[Answer]:
-        """Run groups for a pane that must still be there; the first that fails is raised."""
+        """Run groups for a pane that must still be there; the first that fails is raised, if not optional."""
         if pane.socket != self.socket or not re.fullmatch(r"%\d+", pane.id):
             raise TerminalError(f"Pane {pane.id!r} of {pane.socket!r} is no pane of server {self.socket!r}.")
         try:
@@ -199,13 +208,19 @@ class Tmux:
                 "whether it was done is not known: look at the pane before you try again."
             ) from None
         for group, answer in zip(groups, answers, strict=True):
-            if not answer.ok and group is not may_fail:
-                if "can't find" in answer.text:
+            if not answer.ok and group is not optional:
+                if re.match("can't find|no such pane", answer.text):
                     raise _gone(pane)
-                raise TerminalError(
-                    f"tmux refused `{group[-1][0]}` for pane {pane.id}: {one_line(answer.text)}."
-                )
+                raise TerminalError(f"tmux refused `{group[-1][0]}` for pane {pane.id}: {one_line(answer.text)}.")
         return answers
+
+    async def _look(self, pane: PaneRef) -> PaneInfo:
+        ask: Command = ("display-message", "-p", "-t", pane.id, self._format)
+        [answer] = await self._on(pane, [[ask]], again=True)
+        infos = self._infos(answer.text)
+        if not infos:
+            raise _gone(pane)
+        return infos[0]
 
     def _infos(self, text: str) -> list[PaneInfo]:
         """The panes in what our format printed; values may hold newlines."""
@@ -215,10 +230,8 @@ class Tmux:
         return [self._info(record) for record in records if record[0]]
 
     def _info(self, record: Sequence[str]) -> PaneInfo:
-        pane, server, pid, dead, status, signal, mode, width, height, attached, name, command, title, cwd = (
-            record
-        )
-        code = int(status) if status else 128 + int(signal) if signal.isdigit() else None
+        pane, server, pid, dead, status, by, mode, width, height, attached, name, command, title, cwd = record
+        code = int(status) if status else 128 + int(by) if by.isdigit() else None
         return PaneInfo(
             ref=PaneRef(self.socket, int(server), pane),
             pid=int(pid or 0),
@@ -241,6 +254,8 @@ class Tmux:
             [answer] = await self._server.run([[("list-panes", "-a", "-F", self._format)]], again=True)
         except NoServer:
             return []
+        if answer.text == "no current target":  # a server without sessions
+            return []
         if not answer.ok:
             raise TerminalError(f"tmux could not list its panes: {one_line(answer.text)}.")
         return [info for info in self._infos(answer.text) if info.session_name != CONTROL_SESSION]
@@ -257,15 +272,16 @@ def session_name(name: str) -> str:
 
 
 def _literal(text: str) -> str:
-    """A text that tmux would expand, so written that it stays what it is."""
-    return text.replace("#", "##")
+    """A text that tmux would expand, so written that it stays what it is.
+
+    Doubled hashes stand for one, but not those before a bracket: tmux leaves them alone.
+    """
+    return re.sub(r"#+(?![#\[])", lambda hashes: hashes.group() * 2, text)
 
 
 def _folder(cwd: Path) -> str:
     if not cwd.is_dir():
-        raise TerminalError(
-            f"{cwd} is not a folder, so nothing was started there; create it or name another."
-        )
+        raise TerminalError(f"{cwd} is not a folder, so nothing was started there; create it or name another.")
     return _literal(str(cwd.absolute()))
 
 
