@@ -6,12 +6,13 @@ import re
 from collections.abc import Iterable, Mapping, Sequence
 from pathlib import Path
 
-from batonpass.agents import scripted_launch, scripted_record
+from batonpass.agents import scripted_find, scripted_launch, scripted_record
 from batonpass.agents.base import (
     BackgroundTask,
     Binding,
     Box,
     BoxState,
+    Found,
     HookKind,
     HookReport,
     Launch,
@@ -104,6 +105,9 @@ class Scripted:
 
     def window(self, model: str | None, env: Mapping[str, str]) -> int:
         return agent_options.window_of(model, env)
+
+    def find(self, pid: int) -> Found | None:
+        return scripted_find.find(pid)
 
     def status(self, binding: Binding) -> Status:
         """From its state file; a file that another process of that pid, or none, left behind says DEAD."""

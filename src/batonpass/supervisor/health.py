@@ -55,24 +55,24 @@ class Health:
             return
         info = panes.get(pane)
         if info is None:
-            await self._gone(watch, "its pane is gone")
-        elif info.dead and watch.session.state is not State.DEAD:
-            left = watch.leaving or info.dead_status == 0
-            await self._gone(watch, f"its process ended with status {info.dead_status}", left=left)
+            await self._gone(watch, "its pane is gone", closed=watch.leaving)
+        elif info.dead:
+            closed = watch.leaving or info.dead_status == 0
+            await self._gone(watch, f"its process ended with status {info.dead_status}", closed=closed)
+        elif watch.session.adopted and watch.status.state is State.DEAD:
+            await self._gone(watch, "the agent in the pane has ended", closed=True)
 
-    async def _gone(self, watch: Watch, why: str, *, left: bool = False) -> None:
+    async def _gone(self, watch: Watch, why: str, *, closed: bool) -> None:
         """A session that its user closed is over; one that died is kept, so that it can be continued."""
-        vanished = watch.session.pane is not None and "pane" in why
-        ended = left or (vanished and watch.leaving)
-        state = State.ENDED if ended else State.DEAD
-        if watch.session.state is state:
+        state = State.ENDED if closed else State.DEAD
+        if watch.session.state in (state, State.ENDED):
             return
         now = self._supervisor.clock.now()
-        watch.session = replace(watch.session, state=state, ended=now if ended else None)
+        watch.session = replace(watch.session, state=state, ended=now if closed else None)
         watch.status = Status(state)
         watch.changed()
         self._supervisor.persist(watch)
-        if ended:
+        if closed:
             await self._close(watch)
         elif watch.step is None:
             name = watch.session.name
@@ -81,7 +81,7 @@ class Health:
 
     async def _close(self, watch: Watch) -> None:
         pane = watch.session.pane
-        if pane is not None:
+        if pane is not None and not watch.session.adopted:
             try:
                 await self._terminal(pane.socket).close(pane)
             except TerminalError as error:

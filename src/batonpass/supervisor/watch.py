@@ -101,11 +101,11 @@ class Watch:
 
     @property
     def gone(self) -> bool:
-        return self.session.state in (State.DEAD, State.ENDED)
+        return self.session.state in (State.DEAD, State.ENDED) or self.status.state is State.DEAD
 
     def refresh(self) -> bool:
         """Ask the agent's own record for its state; True when it changed."""
-        if self.gone:
+        if self.session.state in (State.DEAD, State.ENDED):
             return False
         status = self.agent.status(self.binding)
         if status.state is State.UNKNOWN and self.status.state is State.STARTING:
@@ -113,7 +113,8 @@ class Watch:
         if status == self.status:
             return False
         self.status = status
-        self.session = replace(self.session, state=status.state)
+        if status.state is not State.DEAD:  # whether it died or was closed is told by its pane
+            self.session = replace(self.session, state=status.state)
         self.changed()
         return True
 

@@ -4,7 +4,7 @@ import json
 from collections.abc import Mapping, Sequence
 from pathlib import Path
 
-from batonpass.agents.base import Binding, Box, HookReport, Launch, LaunchOrder, Status
+from batonpass.agents.base import Binding, Box, Found, HookReport, Launch, LaunchOrder, Status
 from batonpass.agents.claude import hooks, launch, limits, record, status
 from batonpass.agents.claude import screen as display
 from batonpass.reading import CONFIDENCE, Reading, Source
@@ -57,6 +57,9 @@ class Claude:
 
     def window(self, model: str | None, env: Mapping[str, str]) -> int:
         return limits.window(model, env)
+
+    def find(self, pid: int) -> Found | None:
+        return status.find(pid)
 
     def status(self, binding: Binding) -> Status:
         return status.status(binding)

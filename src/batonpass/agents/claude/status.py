@@ -1,12 +1,14 @@
 """What a running Claude Code says of itself: the file it keeps for its process."""
 
 import os
+from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
 import msgspec
 
-from batonpass.agents.base import Binding, Status
+from batonpass.agents import processes
+from batonpass.agents.base import Binding, Found, Status
 from batonpass.agents.claude.settings import config_folder
 from batonpass.session import State
 
@@ -41,6 +43,22 @@ def status(binding: Binding, proc: Path = Path("/proc")) -> Status:
         waiting_for=_string(word.get("waitingFor")),
         background=said == "shell",
     )
+
+
+def find(pid: int) -> Found | None:
+    """The Claude Code that runs as that process or below it, by the file that it keeps for itself."""
+    for candidate in processes.with_descendants(pid):
+        env = processes.environment(candidate)
+        binding = Binding(candidate, None, None, Path(), env)
+        said = status(binding)
+        if said.agent_session is not None and said.state is not State.DEAD:
+            return Found(candidate, said.agent_session, _transcript(said.agent_session, env), env)
+    return None
+
+
+def _transcript(session: str, env: Mapping[str, str]) -> Path | None:
+    """The record of a conversation: its name is unique, its folder's name is the agent's own business."""
+    return next(config_folder(env).glob(f"projects/*/{session}.jsonl"), None)
 
 
 def _process(pid: int, proc: Path) -> tuple[bool, str | None]:
