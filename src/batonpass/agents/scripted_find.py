@@ -1,0 +1,43 @@
+"""Scripted agents that run already: found by their command line, told apart by their state file."""
+
+from collections.abc import Mapping, Sequence
+from pathlib import Path
+
+from batonpass.agents import processes
+from batonpass.agents.base import Found
+from batonpass.agents.scripted_record import object_in, text_of
+from batonpass.sim import agent_options
+from batonpass.sim.agent_options import PREFIX
+
+_MODULE = "batonpass.sim.agent"
+
+
+def find(pid: int) -> Found | None:
+    """The agent that runs as that process or below it. Where the system shows no processes in /proc: None."""
+    for candidate in processes.with_descendants(pid):
+        argv = processes.arguments(candidate)
+        if _MODULE in argv:
+            return _found(candidate, argv[argv.index(_MODULE) + 1 :])
+    return None
+
+
+def _found(pid: int, args: Sequence[str]) -> Found:
+    env = processes.environment(pid)
+    home = _home(args, env)
+    try:
+        state = object_in(Path(agent_options.state_path(home, pid)).read_bytes())
+    except OSError:
+        state = None
+    session = text_of(state, "session") if state else None
+    transcript = Path(agent_options.transcript_path(home, session)) if session else None
+    kept = {name: value for name, value in env.items() if name.startswith(PREFIX)}
+    return Found(pid, session, transcript, {**kept, PREFIX + "HOME": home})
+
+
+def _home(args: Sequence[str], env: Mapping[str, str]) -> str:
+    for number, word in enumerate(args):
+        if word.startswith("--home="):
+            return word.removeprefix("--home=")
+        if word == "--home" and number + 1 < len(args):
+            return args[number + 1]
+    return agent_options.home_of(env)
