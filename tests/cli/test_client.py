@@ -112,8 +112,6 @@ def test_a_daemon_that_cannot_start_is_told_with_its_last_words(
     start_by: Callable[[str], None], home: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(client, "_RACE_GRACE", 0.0)
-    (home / "logs").mkdir()
-    (home / "logs" / "daemon.log").write_text("words of an earlier daemon\n", encoding="utf-8")
     start_by("import sys; print('warming up'); sys.exit('the database is locked')")
     with pytest.raises(Refused) as refusal:
         call("ping")
@@ -121,6 +119,17 @@ def test_a_daemon_that_cannot_start_is_told_with_its_last_words(
         "The Baton daemon could not be started: it ended with code 1, saying “the database is locked”; "
         f"its log is {home}/logs/daemon.log."
     )
+
+
+def test_the_words_of_an_earlier_daemon_are_not_taken_for_this_ones(
+    start_by: Callable[[str], None], home: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(client, "_RACE_GRACE", 0.0)
+    (home / "logs").mkdir()
+    (home / "logs" / "daemon.log").write_text("words of an earlier daemon\n", encoding="utf-8")
+    start_by("raise SystemExit(7)")
+    with pytest.raises(Refused, match="it ended with code 7; its log is"):
+        call("ping")
 
 
 def test_a_daemon_that_hangs_at_its_start_is_told(
