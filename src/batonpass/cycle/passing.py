@@ -117,6 +117,9 @@ def _kick(case: Case, attempt: int, wrong: tuple[str, ...]) -> Delivery:
     else:
         late = _late(case)
         text = prompts.kick(mark, case.cycle.id, document, late_prompts=late, template=case.config.prompts.kick)
+        if not case.watch.hooks_seen:  # no hook of ours gave it as context, so the prompt brings it along
+            laid = parts(document.read_text(encoding="utf-8"), document, case.agent.prime_cap, case.agent.prime_parts)
+            text = "\n\n".join([text, *laid])
     return Delivery(
         mark, case.watch.session.id, case.cycle.id, "kick", attempt, Channel.KEYS, DeliveryState.OFFERED, text,
         case.stage.clock.now(),

@@ -138,7 +138,7 @@ class Operations:
         known = {w.session.pane for w in self.supervisor.watches.values() if w.session.state is not State.ENDED}
         found = [info for info in panes if (not wanted or info.ref.id == wanted) and info.ref not in known]
         for info in found:
-            watch = self._adopted(info, str(request.get("agent") or "claude"))
+            watch = self._adopted(info, request.get("agent"))
             if watch is not None:
                 self.supervisor.add(watch)
                 self.supervisor.take_news(watch)
@@ -147,11 +147,13 @@ class Operations:
         where = f"pane {wanted}" if wanted else "any pane"
         raise Refusal(f"no running agent was found in {where} that Baton does not watch already", 3)
 
-    def _adopted(self, info: PaneInfo, agent_name: str) -> Watch | None:
-        agent = agents.get(agent_name)
-        found = agent.find(info.pid)
+    def _adopted(self, info: PaneInfo, wanted: str | None) -> Watch | None:
+        names = [wanted] if wanted else list(agents.names())
+        matches = ((name, agents.get(name).find(info.pid)) for name in names if name in agents.names())
+        agent_name, found = next(((name, found) for name, found in matches if found), ("", None))
         if found is None:
             return None
+        agent = agents.get(agent_name)
         project = find(info.cwd).root
         session = Session(
             id=self.daemon.new_id(),

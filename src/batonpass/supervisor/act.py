@@ -10,7 +10,7 @@ from batonpass.agents.base import HookKind, HookReport
 from batonpass.clock import Clock
 from batonpass.cycle.plan import Policy, Step
 from batonpass.ladder import UNKNOWN, Action, Decision, History, Ladder, decide
-from batonpass.reading import Source
+from batonpass.reading import Reading, Source
 from batonpass.session import Session, State
 from batonpass.store import CycleRecord, CycleState, Store
 from batonpass.supervisor.line import status_line
@@ -131,11 +131,15 @@ class Supervisor:
 
     def take_statusline(self, watch: Watch, payload: Mapping[str, object], at: float) -> None:
         reading = watch.agent.statusline(payload, at, watch.env)
-        if reading is not None and watch.take_reading(reading):
-            assert watch.reading is not None
+        if reading is not None:
+            self.take_reading(watch, reading)
+        self.persist(watch)
+
+    def take_reading(self, watch: Watch, reading: Reading) -> None:
+        """Keep a reading that tells something new, and decide on it."""
+        if watch.take_reading(reading) and watch.reading is not None:
             self.store.add_reading(watch.session.id, watch.reading)
             self.consider(watch)
-        self.persist(watch)
 
     def take_news(self, watch: Watch) -> None:
         """Read what the transcript says since the last look, and act on it."""
@@ -152,10 +156,7 @@ class Supervisor:
             log.warning("%s: %s", watch.session.name, note)
         if news.used:
             last = news.used[-1]
-            reading = watch.reading_of(last.used, last.at, last.model, Source.TRANSCRIPT)
-            if watch.take_reading(reading):
-                self.store.add_reading(watch.session.id, reading)
-                self.consider(watch)
+            self.take_reading(watch, watch.reading_of(last.used, last.at, last.model, Source.TRANSCRIPT))
         if news.any:
             watch.refresh()
 

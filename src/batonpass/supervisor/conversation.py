@@ -14,6 +14,7 @@ from batonpass.transcripts.events import (
     Origin,
     Prompted,
     Said,
+    ToolReturned,
     TurnEnded,
     Used,
 )
@@ -47,6 +48,8 @@ class Conversation:
         self.transcript: Path | None = None
         self.log: list[Kept] = []
         self.prompts = 0
+        self.characters = 0  # of everything said and returned, for an estimate where no usage is told
+        self.usage_told = False
         if transcript is not None:
             self.follow(transcript)
 
@@ -80,6 +83,10 @@ class Conversation:
                 prompts += 1
             if isinstance(event, Kept):
                 self.log.append(event)
+            if isinstance(event, Prompted | Said | ToolReturned):
+                self.characters += len(event.text)
+            elif isinstance(event, Used | Compacted):
+                self.usage_told = True
         del self.log[:-_KEPT]
         self.prompts += prompts
         compacted = tuple(e for e in events if isinstance(e, Compacted))

@@ -38,7 +38,9 @@ class Health:
                 await self._check_pane(watch, pane, panes[pane.socket])
             if not watch.gone:
                 watch.refresh()
+                watch.follow_word()
                 self._supervisor.take_news(watch)
+                await self._read_screen(watch)
                 await self._check_dialog(watch)
                 self._supervisor.show_line(watch)
             self._supervisor.persist(watch)
@@ -103,6 +105,21 @@ class Health:
         if now - since >= _DIALOG_SECONDS and self._told.get(session.id) != waiting:
             self._told[session.id] = waiting
             await self._supervisor.notify(session.id, f"{session.name} waits for a person: {waiting}")
+
+    async def _read_screen(self, watch: Watch) -> None:
+        """Where neither status line nor transcript tells the usage, the screen may; else it is estimated."""
+        pane = watch.session.pane
+        if watch.reading is not None or watch.conversation.usage_told or pane is None or not watch.conversation.prompts:
+            return
+        now, reading = self._supervisor.clock.now(), None
+        try:
+            screen = await self._terminal(pane.socket).screen(pane)
+            reading = watch.agent.screen_reading(screen, now, watch.conversation.agent_session)
+        except TerminalError as error:
+            log.debug("the screen of %s cannot be read: %s", watch.session.name, error)
+        reading = reading or watch.estimate()
+        if reading is not None:
+            self._supervisor.take_reading(watch, reading)
 
     async def _check_start(self, watch: Watch) -> None:
         """An agent that says nothing yet may stand at a dialog that comes before its first hook."""

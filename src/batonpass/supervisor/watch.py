@@ -13,6 +13,7 @@ from batonpass.session import Session, State
 from batonpass.supervisor.conversation import Conversation, News
 
 _READINGS = 60  # kept in memory for the forecast
+_CHARACTERS_PER_TOKEN = 4
 _LATE_SOURCE_SECONDS = 20.0  # a worse source counts again when the better one has been silent this long
 
 
@@ -153,21 +154,40 @@ class Watch:
         return moved
 
     def _started(self, report: HookReport, at: float) -> bool:
-        self.starts.append(Started(at, report.agent_session, report.source))
+        moved = self.begin(report.agent_session, report.transcript, report.source, at)
+        if report.model:
+            self.session = replace(self.session, model=report.model)
+        return moved
+
+    def begin(self, agent_session: str, transcript: Path | None, source: str | None, at: float) -> bool:
+        """A conversation begins or goes on; True when it is another one than before."""
+        self.starts.append(Started(at, agent_session, source))
         del self.starts[:-20]
-        moved = report.agent_session != self.conversation.agent_session
+        moved = agent_session != self.conversation.agent_session
         if moved:
             if self.conversation.agent_session:
                 self.past = [*self.past, self.conversation][-3:]
-            self.conversation = Conversation(report.agent_session, report.transcript, self.agent.parse)
+            self.conversation = Conversation(agent_session, transcript, self.agent.parse)
             self.readings = []
-        self.session = replace(
-            self.session,
-            agent_session=report.agent_session,
-            transcript=report.transcript or self.conversation.transcript,
-            model=report.model or self.session.model,
-        )
+        kept = transcript or self.conversation.transcript
+        self.session = replace(self.session, agent_session=agent_session, transcript=kept)
+        self.changed()
         return moved
+
+    def follow_word(self) -> None:
+        """Where no hook tells, follow the agent's own word on which conversation is in front."""
+        if self.hooks_seen or self.session.pid is None or self.gone:
+            return
+        said = self.status.agent_session
+        if said is None or (said == self.conversation.agent_session and self.conversation.transcript is not None):
+            return
+        found = self.agent.find(self.session.pid)
+        if found is None or found.agent_session is None:
+            return
+        if found.agent_session != self.conversation.agent_session:
+            self.begin(found.agent_session, found.transcript, "clear", self.clock.now())
+        elif found.transcript is not None:
+            self._follow(found.transcript)
 
     def _follow(self, transcript: Path) -> None:
         if transcript != self.conversation.transcript:
@@ -232,6 +252,14 @@ class Watch:
             self.session = replace(self.session, model=reading.model)
         self.changed()
         return True
+
+    def estimate(self) -> Reading | None:
+        """A guess from the length of what was said, for an agent that tells no usage at all."""
+        conversation = self.conversation
+        if self.readings or conversation.usage_told or not conversation.characters:
+            return None
+        used = conversation.characters // _CHARACTERS_PER_TOKEN
+        return self.reading_of(used, self.clock.now(), self.session.model, Source.ESTIMATE)
 
     @property
     def forecast(self) -> Forecast:
