@@ -87,9 +87,8 @@ def normal_body(text: str) -> str:
     lines = fences.closed(text.replace("\r\n", "\n").replace("\r", "\n").split("\n"))
     while lines and (not lines[-1].strip() or lines[-1].strip() == "---"):
         lines.pop()
-    while lines and not lines[0].strip():
-        lines.pop(0)
-    return "\n".join(lines)
+    first = next((n for n, line in enumerate(lines) if line.strip()), 0)
+    return "\n".join(lines[first:])
 
 
 def _normal_preamble(text: str) -> str:

@@ -34,10 +34,7 @@ RULES: tuple[Rule, ...] = (
         "PRIVATE",
         r"-----BEGIN [A-Z0-9 ]{0,40}PRIVATE KEY(?: BLOCK)?-----"
         r"(?:[\s\S]{0,20000}?-----END [A-Z0-9 ]{0,40}PRIVATE KEY(?: BLOCK)?-----"
-        r"|(?:(?:\s|\\[nr])*[A-Za-z0-9+/=]{16,})*)"
-        # the end of one whose beginning was cut away
-        r"|(?:[A-Za-z0-9+/=]{16,}(?:\s|\\[nr])+){1,400}(?:[A-Za-z0-9+/=]+(?:\s|\\[nr])+)?"
-        r"-----END [A-Z0-9 ]{0,40}PRIVATE KEY(?: BLOCK)?-----",
+        r"|(?:(?:\s|\\[nr])*[A-Za-z0-9+/=]{16,})*)",
     ),
     _rule("url-password", "://", r"\b[A-Za-z][A-Za-z0-9+.-]{1,20}://[^\s/:@'\"]{0,100}:([^\s/@'\"]{1,200})@"),
     _rule(
@@ -97,6 +94,8 @@ def redact(text: str, *, allow: Collection[str] = ()) -> tuple[str, dict[str, in
     for rule in RULES:
         if any(hint in text for hint in rule.hints):
             text = rule.pattern.sub(partial(take, rule.name), text)
+    text, ends = _without_key_ends(text)
+    counts["private-key"] += ends
     text, named = named_secrets.redact_named(text, allow)
     counts["named-secret"] += named
     for name, secret in gitleaks.secrets_in(text):
@@ -104,3 +103,23 @@ def redact(text: str, *, allow: Collection[str] = ()) -> tuple[str, dict[str, in
             counts[name] += text.count(secret)
             text = text.replace(secret, f"[REDACTED:{name}]")
     return text, {name: count for name, count in counts.items() if count}
+
+
+_KEY_END = re.compile(r"-----END [A-Z0-9 ]{0,40}PRIVATE KEY(?: BLOCK)?-----")
+# Lines of a key, read backwards from its end: a short last line, then full ones.
+_KEY_LINES_BACKWARDS = re.compile(
+    r"(?:\s|[nr]\\)+(?:[A-Za-z0-9+/=]{1,15}(?:\s|[nr]\\)+)?(?:[A-Za-z0-9+/=]{16,}(?:(?:\s|[nr]\\)+|\Z))*"
+)
+_LONGEST_KEY = 20_000
+
+
+def _without_key_ends(text: str) -> tuple[str, int]:
+    """The text without keys whose beginning was cut away, and how many there were."""
+    pieces, done, count = [], 0, 0
+    for end in _KEY_END.finditer(text):
+        before = text[max(done, end.start() - _LONGEST_KEY) : end.start()]
+        lines = _KEY_LINES_BACKWARDS.match(before[::-1])
+        key = before[len(before) - len(lines[0]) :].lstrip() if lines else ""
+        pieces += [text[done : end.start() - len(key)], "[REDACTED:private-key]"]
+        done, count = end.end(), count + 1
+    return "".join([*pieces, text[done:]]), count
