@@ -15,6 +15,7 @@ import pytest
 from batonpass.sim.anthropic import AnthropicModel
 from batonpass.sim.rehearsal import claude_environment
 from batonpass.sim.worker import Worker
+from tests.real_agents.baton import Baton
 from tests.real_agents.harness import Bell, PrivateTmux
 
 AGENTS = Path(__file__).parents[2] / ".agents"
@@ -80,6 +81,17 @@ def tmux() -> Iterator[PrivateTmux]:
             yield server
         finally:
             server.close()
+
+
+@pytest.fixture
+def baton(claude_cli: Path, claude_home: dict[str, str], project: Path) -> Iterator[Baton]:
+    """A Baton of this test's own; nothing runs before its first command."""
+    with tempfile.TemporaryDirectory(prefix="b", dir="/tmp", ignore_cleanup_errors=True) as folder:
+        own = Baton(Path(folder), project, {**claude_home, "BATON_CLAUDE": str(claude_cli)})
+        try:
+            yield own
+        finally:
+            own.close()
 
 
 @pytest.fixture

@@ -1,0 +1,204 @@
+"""A whole Baton of a test's own: daemon, tmux server and state apart from everything else."""
+
+import json
+import os
+import select
+import signal
+import socket
+import subprocess
+import sys
+import time
+from collections.abc import Callable, Mapping
+from contextlib import suppress
+from pathlib import Path
+from typing import Any, TypeVar
+
+import batonpass
+from batonpass.home import socket_path
+from batonpass.store import CycleRecord, EventRecord, Store, default_url, open_store
+
+Found = TypeVar("Found")
+Status = dict[str, Any]
+
+_LOOK_SECONDS = 0.05
+_WAIT_SECONDS = 40.0  # generous: a loaded machine is slow, and a test that hangs still ends by its own limit
+
+
+class Baton:
+    """Runs `baton` as its user does, and looks at what came of it. `root` must have a short path: sockets do."""
+
+    def __init__(self, root: Path, project: Path, env: Mapping[str, str]) -> None:
+        self.home, self.project = root / "home", project
+        self._tmux = root / "tmux.sock"
+        # The same Baton as in this test, whether it is installed or not.
+        own = {"BATON_HOME": self.home, "BATON_TMUX": self._tmux, "PYTHONPATH": Path(batonpass.__file__).parents[1]}
+        self.env = {**env, **{name: str(path) for name, path in own.items()}}
+        self.session = ""
+        self._pane = ""
+        self._store: Store | None = None
+
+    # -- commands ------------------------------------------------------------------------------------
+
+    def command(self, *args: str) -> str:
+        """What one `baton` command prints; fails with its own words."""
+        argv = [sys.executable, "-m", "batonpass._entry", *args]
+        done = subprocess.run(argv, cwd=self.project, env=self.env, capture_output=True, text=True, timeout=40)
+        assert done.returncode == 0, f"baton {args[0]} ended with {done.returncode}: {done.stderr or done.stdout}"
+        return done.stdout
+
+    def configure(self, text: str) -> None:
+        """The user's configuration, in YAML."""
+        self.home.mkdir(mode=0o700, exist_ok=True)
+        (self.home / "config.yaml").write_text(text, encoding="utf-8")
+
+    def run(self, *options: str, prompt: str | None = None, model: str = "claude-sonnet-4-6", tools: str = "Bash",
+            mode: str = "acceptEdits") -> Status:  # fmt: skip
+        """Start Claude Code under supervision, with a first prompt if one is given, and wait until it answers."""
+        allowed = [f"--allowedTools={tools}"] if tools else []
+        args = ["--model", model, "--permission-mode", mode, *allowed, *options, *(["--", prompt] if prompt else [])]
+        started = json.loads(self.command("run", "claude", "--detach", "--json", "--", *args))
+        self.session, self._pane = started["session"], started["pane"]
+        return self.wait_for(lambda status: status["state"] in ("idle", "busy", "waiting"))
+
+    def call(self, op: str, **fields: object) -> Any:
+        """An answer of the daemon, asked directly: quicker than a command."""
+        with socket.socket(socket.AF_UNIX, socket.SOCK_STREAM) as connection:
+            connection.settimeout(30)
+            connection.connect(socket_path(str(self.home)))
+            connection.sendall(json.dumps({"op": op, **fields}).encode() + b"\n")
+            with connection.makefile("rb") as answer:
+                reply = json.loads(answer.readline())
+        assert reply["ok"], reply
+        return reply["result"]
+
+    # -- looking -------------------------------------------------------------------------------------
+
+    @property
+    def store(self) -> Store:
+        self._store = self._store or open_store(default_url(self.home))
+        return self._store
+
+    def status(self) -> Status:
+        (record,) = [s for s in self.call("status", all=True)["sessions"] if s["session"] == self.session]
+        return dict(record)
+
+    def cycles(self) -> list[CycleRecord]:
+        return self.store.cycles(session=self.session)
+
+    def events(self, name: str) -> list[EventRecord]:
+        return self.store.events(session=self.session, name=name)
+
+    def told(self) -> list[str]:
+        """Every notification of the session."""
+        return [str(event.data["text"]) for event in self.events("NOTIFICATION")]
+
+    def screen(self) -> str:
+        return self._run_tmux("capture-pane", "-p", "-t", self._pane)
+
+    def until(self, look: Callable[[], Found | None], what: str, timeout: float = _WAIT_SECONDS) -> Found:
+        """The first answer of `look` that is not None or False; fails with all that is known when none comes."""
+        deadline = time.monotonic() + timeout
+        while True:
+            found = look()
+            if found is not None and found is not False:
+                return found
+            if time.monotonic() >= deadline:
+                raise AssertionError(f"In {timeout:g} s never {what}.\n{self.story()}")
+            time.sleep(_LOOK_SECONDS)
+
+    def wait_for(self, predicate: Callable[[Status], object], timeout: float = _WAIT_SECONDS) -> Status:
+        """The session's status once it fits."""
+
+        def look() -> Status | None:
+            status = self.status()
+            return status if predicate(status) else None
+
+        return self.until(look, "the status that was waited for", timeout)
+
+    def cycle(self, number: int = 1, timeout: float = _WAIT_SECONDS) -> CycleRecord:
+        """The session's n-th cycle, once it has ended."""
+
+        def look() -> CycleRecord | None:
+            cycles = self.cycles()
+            return cycles[number - 1] if len(cycles) >= number and cycles[number - 1].ended else None
+
+        return self.until(look, f"the end of cycle {number}", timeout)
+
+    def step(self, step: str, state: str = "running", timeout: float = _WAIT_SECONDS) -> None:
+        """Wait until the latest cycle has this step in this state."""
+
+        def look() -> bool:
+            cycles = self.cycles()
+            steps = self.store.steps(cycles[-1].id) if cycles else []
+            return any(s.step == step and s.state == state for s in steps)
+
+        self.until(look, f"step {step} in state {state}", timeout)
+
+    def rest(self) -> Status:
+        """The status once no cycle is under way and the agent is idle at a prompt."""
+        return self.wait_for(lambda status: status["state"] == "idle" and not status["cycle"])
+
+    def story(self) -> str:
+        """All that helps to see why something did not happen."""
+        lines = [json.dumps(self.status(), indent=1), *self.told()]
+        for cycle in self.cycles():
+            lines.append(f"cycle {cycle.id} {cycle.state}: {cycle.cause}")
+            lines += [f"  {s.step} {s.attempt} {s.state}: {s.note}" for s in self.store.steps(cycle.id)]
+        log = self.home / "logs" / "baton.log"
+        return "\n".join([*lines, self.screen(), log.read_text(encoding="utf-8")[-2000:]])
+
+    # -- the user's hands ----------------------------------------------------------------------------
+
+    def type(self, text: str) -> None:
+        """Type text and leave it in the box, once the screen shows it."""
+        self._run_tmux("send-keys", "-t", self._pane, "-l", text)
+        self.until(lambda: text[:40] in self.screen(), f"{text!r} on the screen")
+
+    def press(self, key: str) -> None:
+        self._run_tmux("send-keys", "-t", self._pane, key)
+
+    def say(self, text: str) -> None:
+        """Type a prompt and send it."""
+        self.type(text)
+        self.press("Enter")
+
+    def _run_tmux(self, *args: str) -> str:
+        argv = ["tmux", "-S", str(self._tmux), *args]
+        done = subprocess.run(argv, capture_output=True, text=True, timeout=10, check=False)
+        if done.returncode:
+            raise RuntimeError(f"tmux {args[0]} said: {done.stderr.strip()}")
+        return done.stdout
+
+    # -- the end -------------------------------------------------------------------------------------
+
+    def close(self) -> None:
+        """End daemon and tmux server by their ids, and wait until they are gone."""
+        if self._store:
+            self._store.close()
+        pids = self._daemon()
+        with suppress(RuntimeError):  # the server never ran, or ended with its last pane
+            pids += dict.fromkeys(map(int, self._run_tmux("list-panes", "-aF", "#{pid} #{pane_pid}").split()))
+        for pid in pids:
+            _end(pid)
+
+    def _daemon(self) -> list[int]:
+        try:
+            return [int((self.home / "run" / "lock").read_text(encoding="utf-8"))]
+        except (OSError, ValueError):
+            return []
+
+
+def _end(pid: int) -> None:
+    try:
+        descriptor = os.pidfd_open(pid)
+    except ProcessLookupError:
+        return
+    try:
+        for number, patience in ((signal.SIGTERM, 3.0), (signal.SIGKILL, 3.0)):
+            signal.pidfd_send_signal(descriptor, number)
+            if select.select([descriptor], [], [], patience)[0]:
+                return
+    except ProcessLookupError:
+        return
+    finally:
+        os.close(descriptor)
