@@ -12,7 +12,7 @@ import subprocess
 import sys
 import termios
 import time
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -50,7 +50,7 @@ class Played:
     def start(
         self,
         *args: str,
-        replies: Sequence[dict[str, Any]] = (),
+        replies: Sequence[Mapping[str, Any]] = (),
         settings: dict[str, Any] | None = None,
         faults: Sequence[dict[str, Any]] = (),
     ) -> "Played":

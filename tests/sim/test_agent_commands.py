@@ -93,7 +93,11 @@ def test_it_compacts_itself_at_its_threshold_and_goes_on(agent: Played) -> None:
 
 
 def test_a_prompt_too_long_is_compacted_and_asked_again(agent: Played) -> None:
-    replies = [{"text": "a", "used": 50_000}, {"error": "too_long"}, {"text": "b", "used": 9_000}]
+    replies: list[dict[str, object]] = [
+        {"text": "a", "used": 50_000},
+        {"error": "too_long"},
+        {"text": "b", "used": 9_000},
+    ]
     agent.start("--", "first", replies=replies)
     agent.until_event("turn_ended")
     agent.type("second\r")

@@ -1,10 +1,11 @@
 import json
+from collections.abc import Mapping
 from pathlib import Path
 
 from batonpass.sim.agent_faults import Faults
 
 
-def _faults(path: Path, *faults: dict[str, object]) -> Faults:
+def _faults(path: Path, *faults: Mapping[str, object]) -> Faults:
     file = path / "faults.json"
     file.write_text(json.dumps(faults), encoding="utf-8")
     return Faults(str(file))

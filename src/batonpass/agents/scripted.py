@@ -113,7 +113,8 @@ class Scripted:
         """From its state file; a file that another process of that pid, or none, left behind says DEAD."""
         if binding.pid is None:
             return Status(State.UNKNOWN)
-        started, alive = proc_start(binding.pid), _alive(binding.pid)
+        started = proc_start(binding.pid)
+        alive = started is not None or _answers(binding.pid)
         try:
             found = object_in(self.state_files(binding)[0].read_bytes())
         except OSError:
@@ -121,7 +122,7 @@ class Scripted:
         if found is None:
             return Status(State.UNKNOWN)
         session = text_of(found, "session")
-        if not alive or (started is not None and found.get("proc_start") not in (None, started)):
+        if not alive or found.get("proc_start") not in (None, started):
             return Status(State.DEAD, session)
         since = found.get("since")
         return Status(
@@ -181,7 +182,10 @@ def _background(listed: object) -> tuple[BackgroundTask, ...] | None:
     )
 
 
-def _alive(pid: int) -> bool:
+def _answers(pid: int) -> bool:
+    """Whether there is such a process, where the kernel has no /proc to look into."""
+    if os.path.isdir("/proc/self"):
+        return False
     try:
         os.kill(pid, 0)
     except ProcessLookupError:

@@ -8,6 +8,7 @@ from batonpass.agents.base import Found
 from batonpass.agents.scripted_record import object_in, text_of
 from batonpass.sim import agent_options
 from batonpass.sim.agent_options import PREFIX
+from batonpass.sim.agent_record import proc_start
 
 _MODULE = "batonpass.sim.agent"
 
@@ -17,18 +18,23 @@ def find(pid: int) -> Found | None:
     for candidate in processes.with_descendants(pid):
         argv = processes.arguments(candidate)
         if _MODULE in argv:
-            return _found(candidate, argv[argv.index(_MODULE) + 1 :])
+            found = _found(candidate, argv[argv.index(_MODULE) + 1 :])
+            if found is not None:
+                return found
     return None
 
 
-def _found(pid: int, args: Sequence[str]) -> Found:
+def _found(pid: int, args: Sequence[str]) -> Found | None:
+    """None when the process has no state file: it only starts the agent, or has just been started."""
     env = processes.environment(pid)
     home = _home(args, env)
     try:
         state = object_in(Path(agent_options.state_path(home, pid)).read_bytes())
     except OSError:
-        state = None
-    session = text_of(state, "session") if state else None
+        return None
+    if state is None or state.get("proc_start") != proc_start(pid):
+        return None
+    session = text_of(state, "session")
     transcript = Path(agent_options.transcript_path(home, session)) if session else None
     kept = {name: value for name, value in env.items() if name.startswith(PREFIX)}
     return Found(pid, session, transcript, {**kept, PREFIX + "HOME": home})

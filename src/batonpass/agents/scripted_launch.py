@@ -9,6 +9,7 @@ from uuid import uuid4
 
 import batonpass
 from batonpass.agents.base import Launch, LaunchOrder
+from batonpass.disk import write_private
 from batonpass.sim import agent_options
 from batonpass.sim.agent_options import PREFIX, VALUE_FLAGS
 
@@ -19,7 +20,7 @@ _FOREIGN = frozenset({"TMUX", "TMUX_PANE"})
 def launch(order: LaunchOrder, prime_parts: int) -> Launch:
     """Its settings go into order.folder; BATON_SCRIPTED_* of the user's environment reach it."""
     settings = order.folder / "scripted.json"
-    _write(settings, json.dumps(_settings(order, prime_parts), indent=2))
+    write_private(settings, json.dumps(_settings(order, prime_parts), indent=2), durable=False)
     options, prompts = _split(order.args)
     if order.kick is not None or order.resume is not None:
         options, prompts = _of_restart(options, order), []
@@ -92,13 +93,3 @@ def _words(options: Iterable[tuple[str, str | None]], without: Iterable[str] = (
     """Flags and values as words, joined by `=` so that a value may begin with a dash."""
     left_out = set(without)
     return [flag if value is None else f"{flag}={value}" for flag, value in options if flag not in left_out]
-
-
-def _write(path: Path, text: str) -> None:
-    """Owner-only, and whole at every moment: a running session may be reading the old one."""
-    path.parent.mkdir(parents=True, exist_ok=True, mode=0o700)
-    temporary = path.with_name(f".{path.name}.{os.getpid()}")
-    descriptor = os.open(temporary, os.O_WRONLY | os.O_CREAT | os.O_TRUNC, 0o600)
-    with open(descriptor, "w", encoding="utf-8") as file:
-        file.write(text)
-    os.replace(temporary, path)

@@ -76,12 +76,14 @@ class StateFile:
 
 
 def proc_start(pid: int) -> str | None:
-    """When a process began, in the kernel's own ticks; None where the kernel does not say, or it is gone.
+    """When a process began, in the kernel's own ticks; None where the kernel does not say, or it has ended.
 
-    With the pid it names a process for good: pids are used again.
+    With the pid it names a process for good: pids are used again. One that ended may stand in the list
+    until its parent takes note, and tmux can be late with that.
     """
     try:
         with open(f"/proc/{pid}/stat", encoding="utf-8", errors="replace") as file:
-            return file.read().rpartition(")")[2].split()[19]
+            fields = file.read().rpartition(")")[2].split()
+        return None if fields[0] in ("Z", "X") else fields[19]
     except (OSError, IndexError):
         return None
