@@ -71,6 +71,7 @@ def three_sessions() -> dict[str, Any]:
                 notice="Baton's hooks have not been heard.",
             ),
         ],
+        "problems": [],
         "notifications": [{"at": NOW - 60, "session": "s-3", "text": "docs waits for you"}],
     }
 

@@ -90,12 +90,13 @@ def test_no_cycles_are_said_to_be_none(daemon: FakeDaemon, baton: Baton) -> None
 
 def test_handoffs_of_this_project_are_listed(daemon: FakeDaemon, baton: Baton, project: Path) -> None:
     daemon.answers["handoffs_list"] = [
-        handoff(),
-        handoff(number=1, previous=None, percent=None, sealed=False),
+        handoff(path=f"{project}/.bmad/handoffs/h.md"),
+        handoff(path="/srv/shop/.bmad/handoffs/g.md", previous=None, percent=None, sealed=False),
     ]
     result = baton("handoffs", "list")
     assert "87 %" in result.stdout
-    assert "/srv/shop/.bmad/handoffs/h.md" in result.stdout
+    assert "  .bmad/handoffs/h.md" in result.stdout, "as it can be typed here"
+    assert "/srv/shop/.bmad/handoffs/g.md" in result.stdout
     assert daemon.asked("handoffs_list") == {"project": str(project), "all": False}
 
 

@@ -75,6 +75,22 @@ def test_names_cannot_command_the_terminal_or_the_layout() -> None:
     assert "owned" not in seen
 
 
+def test_mistakes_in_the_configuration_are_shown() -> None:
+    seen = read({**three_sessions(), "problems": ["/p/.baton/config.yaml:2:1: treshold: no such key"]})
+    assert "Configuration: these are not followed until they are mended" in seen
+    assert "/p/.baton/config.yaml:2:1: treshold: no such key" in seen
+
+
+def test_a_notification_names_its_session_once() -> None:
+    notes = [
+        {"at": NOW, "session": "s-1", "text": "api passed the baton"},
+        {"at": NOW, "session": "s-1", "text": "the baton was passed"},
+    ]
+    seen = read({**three_sessions(), "notifications": notes})
+    assert "  0 s ago  api passed the baton" in seen
+    assert "  0 s ago  api: the baton was passed" in seen
+
+
 def test_without_sessions_it_says_how_to_start_one() -> None:
     seen = read({**three_sessions(), "sessions": [], "notifications": []})
     assert "0 sessions" in seen

@@ -18,9 +18,7 @@ def adopt(
     """Watch over an agent that already runs in a tmux pane. Writes nothing of yours."""
     pane = pane or os.environ.get("TMUX_PANE")
     if not pane:
-        raise Refused(
-            "Say which tmux pane to adopt, for example `baton adopt %3`; `tmux list-panes -a` shows them.", 2
-        )
+        raise Refused("Say which tmux pane to adopt, for example `baton adopt %3`; `tmux list-panes -a` shows them.", 2)
     adopted: StartedSession = call("adopt", pane=pane, agent=agent)
     if json:
         print_json(adopted)

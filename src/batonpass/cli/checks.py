@@ -61,9 +61,7 @@ def tmux(env: Mapping[str, str]) -> Check:
     numbers = re.search(r"(\d+)\.(\d+)", said)
     # A development build names no number ("tmux master"): it is newer than any release.
     new_enough = numbers is None or (int(numbers[1]), int(numbers[2])) >= _TMUX_SINCE
-    return Check(
-        "tmux", new_enough, said, "" if new_enough else f"{_install('tmux')}   (3.2 or newer is needed)"
-    )
+    return Check("tmux", new_enough, said, "" if new_enough else f"{_install('tmux')}   (3.2 or newer is needed)")
 
 
 def git(env: Mapping[str, str]) -> Check:
@@ -127,9 +125,7 @@ def claude_hooks(env: Mapping[str, str], cwd: Path) -> Check:
         except FileNotFoundError:
             continue
         except (OSError, ValueError) as problem:
-            return Check(
-                "claude hooks", False, f"{path} cannot be read: {problem}", f"mend {path}", essential=False
-            )
+            return Check("claude hooks", False, f"{path} cannot be read: {problem}", f"mend {path}", essential=False)
         if isinstance(settings, dict) and settings.get("disableAllHooks") is True:
             found = f"switched off by disableAllHooks in {path}: Baton cannot see these sessions"
             return Check("claude hooks", False, found, f"take disableAllHooks out of {path}", essential=True)

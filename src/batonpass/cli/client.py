@@ -109,9 +109,7 @@ def _connect() -> socket.socket | None:
         return None
     except OSError as problem:
         connection.close()
-        raise Refused(
-            f"The Baton daemon's socket {path} cannot be used: {problem.strerror or problem}."
-        ) from None
+        raise Refused(f"The Baton daemon's socket {path} cannot be used: {problem.strerror or problem}.") from None
     return connection
 
 
@@ -150,9 +148,7 @@ def _start_alone(deadline: float) -> socket.socket:
             break
     else:
         why = f"it does not answer after {START_WITHIN:g} s"
-    raise Refused(
-        f"The Baton daemon could not be started: {why}{_last_words(log, begins)}; its log is {log}."
-    )
+    raise Refused(f"The Baton daemon could not be started: {why}{_last_words(log, begins)}; its log is {log}.")
 
 
 def _patiently(deadline: float, process: subprocess.Popen[bytes]) -> Iterator[bool]:

@@ -58,9 +58,7 @@ def _await_end() -> None:
         except Refused:
             pass  # it is on its way out: the connection was cut, or it no longer answers
         time.sleep(0.05)
-    raise Refused(
-        f"The daemon was asked to stop and still answers after {_STOP_WITHIN:g} s: look at {log_path()}."
-    )
+    raise Refused(f"The daemon was asked to stop and still answers after {_STOP_WITHIN:g} s: look at {log_path()}.")
 
 
 @app.command("run")

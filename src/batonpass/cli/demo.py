@@ -6,9 +6,7 @@ import typer
 
 
 def demo(
-    agent: str = typer.Option(
-        "scripted", "--agent", help="scripted, or claude: the real one on a scripted model."
-    ),
+    agent: str = typer.Option("scripted", "--agent", help="scripted, or claude: the real one on a scripted model."),
 ) -> None:
     """Watch a whole handoff, live. Needs no account and changes nothing of yours."""
     # Imported only here: the simulation is heavy, and no other command needs it.

@@ -29,9 +29,7 @@ def report(found: list[Check]) -> RenderableType:
     """The checks, one line each, with what mends those that fail."""
     lines = []
     for check in found:
-        mark, colour = (
-            ("✔", "green") if check.ok else ("✘", "bold red") if check.essential else ("!", "yellow")
-        )
+        mark, colour = ("✔", "green") if check.ok else ("✘", "bold red") if check.essential else ("!", "yellow")
         lines.append(Text.assemble((f"{mark} {check.name:<14}", colour), clean(check.found)))
         if check.mend:
             lines.append(Text.assemble("  → ", (check.mend, "bold")))
@@ -40,8 +38,6 @@ def report(found: list[Check]) -> RenderableType:
     lines.append(
         Text("Everything that Baton needs is here.", "green")
         if not missing
-        else Text(
-            f"{missing} thing{'' if missing == 1 else 's'} must be mended before Baton can work.", "bold red"
-        )
+        else Text(f"{missing} thing{'' if missing == 1 else 's'} must be mended before Baton can work.", "bold red")
     )
     return Group(*lines)

@@ -18,24 +18,18 @@ app = typer.Typer(help="The handoff documents.", no_args_is_help=True)
 
 @app.command("list")
 def list_(
-    everywhere: bool = typer.Option(
-        False, "--all", "-a", help="Of every project, not only of this folder's."
-    ),
+    everywhere: bool = typer.Option(False, "--all", "-a", help="Of every project, not only of this folder's."),
     json: bool = typer.Option(False, "--json", help="Print them as JSON."),
 ) -> None:
     """List the handoffs of this project."""
-    rows: list[HandoffRow] = call(
-        "handoffs_list", project=None if everywhere else os.getcwd(), all=everywhere
-    )
+    rows: list[HandoffRow] = call("handoffs_list", project=None if everywhere else os.getcwd(), all=everywhere)
     if json:
         print_json(rows)
     elif rows:
-        console().print(listing(rows, now=SystemClock().now(), home=Path.home()))
+        console().print(listing(rows, now=SystemClock().now(), cwd=Path.cwd(), home=Path.home()))
     else:
         say(
-            "No handoffs yet."
-            if everywhere
-            else "No handoffs in this project yet; --all shows those of every project."
+            "No handoffs yet." if everywhere else "No handoffs in this project yet; --all shows those of every project."
         )
 
 
@@ -56,8 +50,8 @@ def show(
         typer.echo(clean(row["text"], lines=True).rstrip("\n"))
 
 
-def listing(rows: list[HandoffRow], *, now: float, home: Path) -> RenderableType:
-    """Handoffs as a table."""
+def listing(rows: list[HandoffRow], *, now: float, cwd: Path, home: Path) -> RenderableType:
+    """Handoffs as a table; paths as they can be typed here."""
     shown = table("#", "CREATED", "AT", "SEALED", "SESSION", "PATH")
     for row in rows:
         shown.add_row(
@@ -66,6 +60,6 @@ def listing(rows: list[HandoffRow], *, now: float, home: Path) -> RenderableType
             "?" if row["percent"] is None else f"{row['percent']:.0f} %",
             Text("yes", "green") if row["sealed"] else Text("no", "bold red"),
             Text(clean(row["session"])),
-            Text(near(row["path"], home)),
+            Text(near(clean(row["path"]).removeprefix(f"{cwd}/"), home)),
         )
     return shown

@@ -65,6 +65,7 @@ class Status(TypedDict):
     host: str
     daemon: DaemonRow
     sessions: list[SessionRow]
+    problems: list[str]  # mistakes in configuration files; what was sound before stays in force
     notifications: list[NotificationRow]
 
 

@@ -36,12 +36,8 @@ def run(
     agent: str = typer.Argument("claude", metavar="AGENT", help="The agent to start."),
     detach: bool = typer.Option(False, "--detach", "-d", help="Start it and return at once."),
     json: bool = typer.Option(False, "--json", help="Print the session as JSON; does not attach."),
-    name: str | None = typer.Option(
-        None, "--name", "-n", help="What to call the session (default: its folder)."
-    ),
-    ladder: str | None = typer.Option(
-        None, "--ladder", help="When to hand off: early, graduated, tokens or staged."
-    ),
+    name: str | None = typer.Option(None, "--name", "-n", help="What to call the session (default: its folder)."),
+    ladder: str | None = typer.Option(None, "--ladder", help="When to hand off: early, graduated, tokens or staged."),
 ) -> None:
     """Start an agent under supervision, in tmux, and attach.
 

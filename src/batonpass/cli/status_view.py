@@ -7,7 +7,7 @@ from rich.padding import Padding
 from rich.table import Table
 from rich.text import Text
 
-from batonpass.cli.records import SessionRow, Status
+from batonpass.cli.records import NotificationRow, SessionRow, Status
 from batonpass.cli.words import ago, clean, duration, moment, near, tokens
 
 _BAR = 24
@@ -31,13 +31,16 @@ def view(status: Status, *, now: float, home: Path) -> RenderableType:
         blocks += [Text(), _session(row, now=now, home=home)]
     if not status["sessions"]:
         blocks.append(Text("\nNo sessions. Start one with: baton run claude"))
+    if problems := status.get("problems", []):
+        blocks.append(Text("\nConfiguration: these are not followed until they are mended", "bold red"))
+        blocks += [Text(f"  {clean(problem)}") for problem in problems]
     if recent := status["notifications"][-_NOTIFICATIONS:]:
         blocks.append(Text("\nNotifications", "bold"))
         blocks += [
             Text.assemble(
                 "  ",
                 (f"{ago(note['at'], now)}  ", "dim"),
-                _about(note["session"], status),
+                _about(note, status),
                 clean(note["text"]),
             )
             for note in recent
@@ -68,7 +71,7 @@ def _session(row: SessionRow, *, now: float, home: Path) -> RenderableType:
         Text(clean(row["zone"]), colour),
     )
     lines = [_happening(row, now), _amounts(row), _where(row, now=now, home=home)]
-    return Group(head, *(Padding(line, (0, 0, 0, 2)) for line in lines if line))
+    return Group(head, *(Padding(line, (0, 0, 0, 2), expand=False) for line in lines if line))
 
 
 def zone_colour(row: SessionRow) -> str:
@@ -98,9 +101,7 @@ def _happening(row: SessionRow, now: float) -> Text | None:
         since = moment(cycle["since"])
         for_how_long = "" if since is None else f" for {duration(round(max(now - since, 0)))}"
         step = clean(cycle["step"]).replace("_", " ")
-        parts.append(
-            Text(f"▶ passing the baton: {step}{for_how_long} (cycle {clean(cycle['id'])})", "bold magenta")
-        )
+        parts.append(Text(f"▶ passing the baton: {step}{for_how_long} (cycle {clean(cycle['id'])})", "bold magenta"))
     if row["state"] == "waiting":
         what = clean(row["waiting_for"] or "a dialog")
         parts.append(Text(f"⏸ waits for you: {what}", "bold yellow"))
@@ -151,6 +152,7 @@ def _where(row: SessionRow, *, now: float, home: Path) -> Text:
     return Text(" · ".join(parts), "dim")
 
 
-def _about(session: str | None, status: Status) -> str:
-    name = next((row["name"] for row in status["sessions"] if row["session"] == session), None)
-    return f"{clean(name)}: " if name else ""
+def _about(note: NotificationRow, status: Status) -> str:
+    """The session that a notification is about, where its text does not begin with it."""
+    name = next((row["name"] for row in status["sessions"] if row["session"] == note["session"]), "")
+    return f"{clean(name)}: " if name and not note["text"].startswith(name) else ""
