@@ -19,6 +19,11 @@ _QUIET = {
 }
 
 
+def private_environment(home: Path, *, env: Mapping[str, str] = os.environ) -> dict[str, str]:
+    """An environment in which nothing of the user's is found or changed: only what a program needs to run."""
+    return {**{name: env[name] for name in _KEPT if name in env}, "HOME": str(home)}
+
+
 def claude_environment(
     home: Path, project: Path, base_url: str, *, env: Mapping[str, str] = os.environ
 ) -> dict[str, str]:
@@ -31,8 +36,7 @@ def claude_environment(
     config.mkdir(mode=0o700, parents=True, exist_ok=True)
     _settle(config / ".claude.json", project.resolve())
     return {
-        **{name: env[name] for name in _KEPT if name in env},
-        "HOME": str(home),
+        **private_environment(home, env=env),
         "CLAUDE_CONFIG_DIR": str(config),
         "ANTHROPIC_BASE_URL": base_url,
         "ANTHROPIC_API_KEY": _KEY,
