@@ -29,7 +29,7 @@ from batonpass.handoff.check import Gap
 from batonpass.handoff.check import check as compare
 from batonpass.handoff.document import Handoff
 from batonpass.handoff.draft import from_facts
-from batonpass.handoff.markdown import parse
+from batonpass.handoff.markdown import NotAHandoff, parse
 from batonpass.handoff.prime import parts
 from batonpass.handoff.seal import seal
 from batonpass.session import State
@@ -273,11 +273,11 @@ async def gaps_of(case: Case) -> tuple[Gap, ...]:
 
 
 def read_draft(path: Path) -> Handoff | None:
+    """The document in a draft; None when there is none, or nothing that reads as one."""
     try:
-        text = path.read_text(encoding="utf-8", errors="replace")
-    except OSError:
+        return parse(path.read_text(encoding="utf-8", errors="replace"))
+    except (OSError, NotAHandoff):
         return None
-    return parse(text) if text.strip() else None
 
 
 async def check(case: Case, move: Move) -> Outcome:
