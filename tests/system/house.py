@@ -1,0 +1,288 @@
+"""Baton as its users have it: a daemon of its own, agents in a tmux server of its own, everything in one folder."""
+
+import contextlib
+import json
+import os
+import signal
+import socket
+import subprocess
+import sys
+import time
+from collections import Counter
+from collections.abc import Callable, Mapping, Sequence
+from pathlib import Path
+from typing import Any, TypeVar
+
+from batonpass.agents import get
+from batonpass.delivery import tags_in
+from batonpass.home import socket_path
+from batonpass.sim.tmux_server import run_tmux
+from batonpass.transcripts.events import Event, Prompted
+
+T = TypeVar("T")
+
+ROOT = Path(__file__).resolve().parents[2]
+PATIENCE = 60.0  # only something broken is waited for this long
+_LOOK = 0.05
+FULL = 145_000  # of the 167,000 usable tokens: above the handoff rung, below the forcing one
+_ENDED = frozenset({"done", "pending", "postponed", "unverified", "failed"})
+
+
+class Refused(Exception):
+    """The daemon said no, with this sentence."""
+
+
+class House:
+    """One user's Baton. `call` asks the daemon, `baton` runs a command, the rest is what users do and see."""
+
+    def __init__(self, folder: Path, tmux: str, env: Mapping[str, str] | None = None) -> None:
+        self.folder, self.tmux, self.home = folder, tmux, folder / "home"
+        self.projects = folder / "projects"
+        self.env = {
+            "PATH": os.environ["PATH"],
+            "HOME": str(folder),
+            "LANG": "C.UTF-8",
+            "TERM": "xterm-256color",
+            "PYTHONPATH": str(ROOT / "src"),
+            "BATON_HOME": str(self.home),
+            "BATON_TMUX": tmux,
+            **(env or {}),
+        }
+        self._processes: list[subprocess.Popen[bytes]] = []
+
+    # -- the daemon --------------------------------------------------------------------------------
+
+    def start(self) -> "House":
+        """Start the daemon and return when it answers."""
+        self.home.mkdir(parents=True, exist_ok=True)
+        with (self.folder / "daemon.out").open("ab") as out:
+            process = subprocess.Popen(
+                [sys.executable, "-m", "batonpass._entry", "daemon", "run"],
+                env=self.env, stdin=subprocess.DEVNULL, stdout=out, stderr=out, start_new_session=True,
+            )  # fmt: skip
+        self._processes.append(process)
+        self.wait("the daemon answers", self.answers)
+        return self
+
+    def answers(self) -> bool:
+        try:
+            return bool(self.call("ping"))
+        except OSError:
+            return False
+
+    def kill_daemon(self, *, stay_away: bool = False) -> None:
+        """End the daemon as a crash would. Hooks start another one, unless it is to stay away."""
+        if stay_away:
+            (self.home / "run" / "stopped").touch()
+        pid = self.daemon_pid()
+        if pid is not None:
+            with contextlib.suppress(ProcessLookupError):
+                os.kill(pid, signal.SIGKILL)
+            self.wait("the daemon is gone", lambda: self.daemon_pid() is None)
+
+    def daemon_pid(self) -> int | None:
+        """The process that holds the state directory, if it is a daemon of this house."""
+        for process in self._processes:
+            process.poll()
+        try:
+            pid = int((self.home / "run" / "lock").read_text(encoding="utf-8") or "0")
+            told = Path(f"/proc/{pid}/environ").read_bytes().split(b"\0")
+            zombie = ") Z " in Path(f"/proc/{pid}/stat").read_text(encoding="utf-8")
+        except (OSError, ValueError):
+            return None
+        return pid if f"BATON_HOME={self.home}".encode() in told and not zombie else None
+
+    def close(self) -> None:
+        """End the daemon for good; the tmux server and its agents end with their fixture."""
+        (self.home / "run").mkdir(parents=True, exist_ok=True)
+        self.kill_daemon(stay_away=True)
+        for process in self._processes:
+            process.wait()
+
+    def call(self, op: str, **fields: object) -> Any:
+        """The daemon's answer; OSError while no daemon listens."""
+        with socket.socket(socket.AF_UNIX) as connection:
+            connection.settimeout(PATIENCE)
+            connection.connect(socket_path(str(self.home)))
+            connection.sendall(json.dumps({"op": op, **fields}).encode() + b"\n")
+            with connection.makefile("rb") as lines:
+                line = lines.readline()
+        if not line:
+            raise ConnectionResetError("the daemon went away")
+        answer = json.loads(line)
+        if not answer["ok"]:
+            raise Refused(answer["error"])
+        return answer["result"]
+
+    def baton(self, *words: str, cwd: Path | None = None, code: int = 0) -> str:
+        """What a command prints; it must end with that exit code."""
+        done = subprocess.run(
+            [sys.executable, "-m", "batonpass._entry", *words],
+            cwd=cwd or self.folder, env={**self.env, "COLUMNS": "160"}, stdin=subprocess.DEVNULL,
+            capture_output=True, encoding="utf-8", timeout=PATIENCE, check=False,
+        )  # fmt: skip
+        assert done.returncode == code, f"baton {' '.join(words)}: {done.returncode}\n{done.stdout}{done.stderr}"
+        return done.stdout + done.stderr
+
+    def configure(self, text: str, project: Path | None = None) -> None:
+        path = project / ".baton" / "config.yaml" if project else self.home / "config.yaml"
+        path.parent.mkdir(parents=True, exist_ok=True)
+        path.write_text(text, encoding="utf-8")
+
+    # -- sessions ----------------------------------------------------------------------------------
+
+    def project(self, name: str = "shop") -> Path:
+        """A project under git with one file that is changed and not committed."""
+        folder = self.projects / name
+        folder.mkdir(parents=True)
+        (folder / "reader.py").write_text("torn = None\n", encoding="utf-8")
+        (folder / ".gitignore").write_text("tmp/\n.baton/\n.bmad/\n", encoding="utf-8")
+        git = ["git", "-C", str(folder), "-c", "user.name=a", "-c", "user.email=a@example.org"]
+        for words in (["init", "-q", "-b", "torn-lines"], ["add", "-A"], ["commit", "-qm", "first"]):
+            subprocess.run([*git, *words], check=True, capture_output=True, env=self.env)
+        (folder / "reader.py").write_text("torn = b''\n", encoding="utf-8")
+        return folder
+
+    def run(
+        self, name: str = "shop", *, project: Path | None = None, brain: Mapping[str, object] | None = None,
+        faults: Sequence[Mapping[str, object]] = (), args: Sequence[str] = (),
+    ) -> "Session":  # fmt: skip
+        """Start a scripted agent; by default its first turn takes it over the handoff rung."""
+        folder = project or self.project(name)
+        settings = {"start": 20_000, "step": 1_000, "jumps": {"1": FULL}, **(brain or {})}
+        session = Session(self, name, folder, self.folder / f"{name}.faults.json")
+        session.misbehave(*faults)
+        words = ["--brain", json.dumps(settings), "--faults", str(session.faults), "--permission-mode", "accept"]
+        started = self.call(
+            "run", agent="scripted", args=[*words, *args], cwd=str(folder), env=self.env, name=name, width=120,
+            height=40,
+        )  # fmt: skip
+        session.adopt(started)
+        return session
+
+    def status(self, session: str) -> dict[str, Any]:
+        listed = self.call("status", all=True)["sessions"]
+        return next(record for record in listed if record["session"] == session)
+
+    def cycles(self, session: str) -> list[dict[str, Any]]:
+        found: list[dict[str, Any]] = self.call("cycles_list", session=session)
+        return found
+
+    def notices(self) -> list[str]:
+        return [note["text"] for note in self.call("status", all=True)["notifications"]]
+
+    def wait(self, what: str, seen: Callable[[], T | None], seconds: float = PATIENCE) -> T:
+        """What `seen` gives as soon as it gives something; a daemon that is away is waited for as well."""
+        deadline = time.monotonic() + seconds
+        while True:
+            with contextlib.suppress(OSError):
+                if found := seen():
+                    return found
+            assert time.monotonic() < deadline, f"{what}: this did not come\n{self.story()}"
+            time.sleep(_LOOK)
+
+    def story(self) -> str:
+        """What there is to know after a failure."""
+        told = [f"{path.name}: {path.read_text(encoding='utf-8')[-3000:]}" for path in self.home.glob("logs/*.log")]
+        with contextlib.suppress(OSError, Refused):
+            told.append(json.dumps(self.call("cycles_list"), indent=1)[-4000:])
+        panes = run_tmux(self.tmux, "list-panes", "-a", "-F", "#{pane_id}").split()
+        told += [run_tmux(self.tmux, "capture-pane", "-p", "-t", pane).strip()[-1500:] for pane in panes]
+        return "\n----\n".join(told)
+
+
+class Session:
+    """One agent in its pane, and what it and Baton left on disk."""
+
+    def __init__(self, house: House, name: str, project: Path, faults: Path) -> None:
+        self.house, self.name, self.project, self.faults = house, name, project, faults
+        self.id = self.pane = self.first = ""
+
+    def adopt(self, started: Mapping[str, Any]) -> None:
+        self.id, self.pane, self.first = started["session"], started["pane"], started["agent_session"]
+
+    def misbehave(self, *faults: Mapping[str, object]) -> None:
+        """From its next turn on the agent has these faults and no others."""
+        self.faults.write_text(json.dumps(faults), encoding="utf-8")
+
+    # -- what a user does --------------------------------------------------------------------------
+
+    def keys(self, text: str) -> None:
+        run_tmux(self.house.tmux, "send-keys", "-t", self.pane, "-l", text)
+
+    def press(self, *keys: str) -> None:
+        run_tmux(self.house.tmux, "send-keys", "-t", self.pane, *keys)
+
+    def say(self, text: str) -> None:
+        """Type a prompt and send it, once the agent is there to hear it."""
+        self.until_shown("❯")
+        self.keys(text)
+        self.until_shown(text[-20:])
+        self.press("Enter")
+
+    def screen(self) -> str:
+        return run_tmux(self.house.tmux, "capture-pane", "-p", "-t", self.pane)
+
+    def until_shown(self, text: str) -> None:
+        self.house.wait(f"the screen shows {text!r}", lambda: text in self.screen())
+
+    # -- what can be seen --------------------------------------------------------------------------
+
+    @property
+    def status(self) -> dict[str, Any]:
+        return self.house.status(self.id)
+
+    def until_state(self, state: str) -> dict[str, Any]:
+        def seen() -> dict[str, Any] | None:
+            status = self.status
+            return status if status["state"] == state else None
+
+        return self.house.wait(f"{self.name} is {state}", seen)
+
+    def until_step(self, *steps: str) -> str:
+        """Wait until the cycle is in one of these steps; its id."""
+
+        def seen() -> str | None:
+            cycle = self.status["cycle"]
+            return str(cycle["id"]) if cycle and cycle["step"] in steps else None
+
+        return self.house.wait(f"{self.name} is in step {steps}", seen)
+
+    def cycle(self, number: int = 1) -> dict[str, Any]:
+        """The cycle of that number, once it has ended."""
+
+        def ended() -> dict[str, Any] | None:
+            found = [cycle for cycle in self.house.cycles(self.id) if cycle["state"] in _ENDED]
+            return found[number - 1] if len(found) >= number else None
+
+        return self.house.wait(f"cycle {number} of {self.name} has ended", ended)
+
+    def events(self, *kinds: type[Event]) -> list[Event]:
+        """What all transcripts of the session's conversations say, oldest first."""
+        parse, found = get("scripted").parse, []
+        for path in (self.house.home / "scripted" / "transcripts").glob("*.jsonl"):
+            lines = path.read_bytes().splitlines()
+            if lines and json.loads(lines[0]).get("cwd") == str(self.project):
+                found += [event for line in lines for event in parse(line)]
+        return sorted((e for e in found if not kinds or isinstance(e, kinds)), key=lambda event: event.at)
+
+    def prompts(self) -> list[str]:
+        return [event.text for event in self.events(Prompted) if isinstance(event, Prompted)]
+
+    def tags(self) -> Counter[str]:
+        """How often each of Baton's prompts arrived."""
+        return Counter(tag for text in self.prompts() for tag in tags_in(text)[:1])
+
+    def documents(self) -> list[str]:
+        """The sealed handoffs, oldest first."""
+        files = sorted((self.project / ".bmad" / "handoffs").glob("handoff-*.md"))
+        return [file.read_text(encoding="utf-8") for file in files]
+
+    def told(self) -> list[str]:
+        """What hooks put into the session's contexts."""
+        found: list[str] = []
+        for path in (self.house.home / "scripted" / "transcripts").glob("*.jsonl"):
+            lines = [json.loads(line) for line in path.read_bytes().splitlines()]
+            if lines and lines[0].get("cwd") == str(self.project):
+                found += [str(line.get("text")) for line in lines if line["event"] == "context"]
+        return found
