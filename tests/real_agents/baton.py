@@ -135,8 +135,8 @@ class Baton:
         self.until(look, f"step {step} in state {state}", timeout)
 
     def rest(self) -> Status:
-        """The status once no cycle is under way and the agent is idle at a prompt."""
-        return self.wait_for(lambda status: status["state"] == "idle" and not status["cycle"])
+        """The status once the conversation has been answered, no cycle is under way and the agent is idle."""
+        return self.wait_for(lambda s: s["state"] == "idle" and not s["cycle"] and s["used"] is not None)
 
     def story(self) -> str:
         """All that helps to see why something did not happen."""

@@ -6,8 +6,12 @@ import select
 import shlex
 import signal
 import subprocess
+import threading
 from collections.abc import Mapping, Sequence
 from pathlib import Path
+
+from batonpass.sim.anthropic import AnthropicModel
+from batonpass.sim.brain import Asked, Reply
 
 
 class PrivateTmux:
@@ -82,3 +86,22 @@ class Bell:
         """Claude's settings as JSON: the end of a turn rings `stop`."""
         stop = {"hooks": [{"type": "command", "command": self.ring("stop")}]}
         return json.dumps({"hooks": {"Stop": [stop], **more}})
+
+
+class Gate:
+    """Holds the model's answer to the next prompt that matches, until it is opened."""
+
+    def __init__(self, model: AnthropicModel, match: str) -> None:
+        self._model = model
+        self._opened = threading.Event()
+        self.reached = threading.Event()
+        model.script(self._answer, match=match)
+
+    def open(self) -> None:
+        self._opened.set()
+
+    def _answer(self, asked: Asked) -> Reply:
+        self.reached.set()
+        while not self._opened.wait(0.1) and not self._model.stopping.is_set():
+            continue  # a test that failed stops its model and never opens
+        return self._model.brain.reply(asked)
