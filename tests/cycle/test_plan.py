@@ -11,6 +11,7 @@ from batonpass.cycle.plan import (
     CANNOT_WRITE,
     GAPS,
     GONE,
+    INTERRUPTED,
     NEW_PROMPT,
     NO_DOCUMENT,
     NO_SAFE_POINT,
@@ -34,9 +35,10 @@ CODES = {
     Step.AWAIT: ["ok", GONE, NO_DOCUMENT, "error"],
     Step.CHECK: ["ok", GAPS, "error"],
     Step.SEAL: ["ok", CANNOT_WRITE, "error"],
-    Step.PASS: ["ok", GONE, NEW_PROMPT, NOT_CLEARED, BOX_IN_USE, "error"],
+    Step.PASS: ["ok", GONE, NEW_PROMPT, NOT_CLEARED, BOX_IN_USE, INTERRUPTED, "error"],
     Step.PRIME: ["ok", GONE, NOT_SEEN, "error"],
     Step.VERIFY: ["ok", REJECTED, "error"],
+    Step.BACK: ["ok", GONE, NOT_SEEN, "error"],
     Step.CLOSE: ["ok"],
 }
 
@@ -110,7 +112,7 @@ def test_the_next_move_depends_on_nothing_but_what_was_recorded(codes: list[str]
 
 
 def test_a_smooth_cycle_takes_the_ten_steps_in_order() -> None:
-    assert steps() == [str(step) for step in Step]
+    assert steps() == [str(step) for step in Step if step is not Step.BACK]
 
 
 def test_a_silent_agent_is_asked_twice_and_then_the_facts_are_the_handoff() -> None:
@@ -164,10 +166,31 @@ def test_a_box_in_use_leaves_the_sealed_handoff_pending() -> None:
     assert history[-1][0].result is Result.PENDING
 
 
+def test_a_person_who_types_at_the_same_moment_is_never_answered_by_a_respawn() -> None:
+    history = play(iter(["ok"] * 6 + [INTERRUPTED] * 9), Policy())
+    ways = {move.way for move, _ in history if move.step is Step.PASS}
+    assert (ways, history[-1][0].result) == ({Way.CLEAR}, Result.PENDING)
+
+
 def test_a_rejected_receipt_is_asked_for_once_more_with_what_was_wrong() -> None:
-    history = play(iter(["ok"] * 8 + [REJECTED, "ok", REJECTED]), Policy())
+    history = play(iter(["ok"] * 8 + [REJECTED]), Policy())
     kicks = [move.missing for move, _ in history if move.step is Step.PRIME]
-    assert (kicks, history[-1][0].result) == ([(), ("y",)], Result.UNVERIFIED)
+    assert (kicks, history[-1][0].result) == ([(), ("y",)], Result.DONE)
+
+
+def test_a_receipt_rejected_twice_brings_the_predecessor_back_for_one_more_pass_by_respawn() -> None:
+    history = play(iter(["ok"] * 8 + [REJECTED, "ok", REJECTED]), Policy())
+    after = [move for move, _ in history[history.index(next(h for h in history if h[0].step is Step.BACK)) :]]
+    assert [str(move.step) for move in after] == [
+        "back", "safe_point", "ask", "await", "check", "seal", "pass", "prime", "verify", "close",
+    ]  # fmt: skip
+    assert (after[0].missing, after[6].way, after[6].kick, after[-1].result) == (("y",), Way.RESPAWN, 3, Result.DONE)
+
+
+def test_a_receipt_that_is_never_right_ends_unverified_with_one_way_back() -> None:
+    history = play(iter(["ok"] * 8 + [REJECTED, "ok", REJECTED] + ["ok"] * 8 + [REJECTED, "ok", REJECTED]), Policy())
+    backs = sum(1 for move, _ in history if move.step is Step.BACK)
+    assert (backs, history[-1][0].result) == (1, Result.UNVERIFIED)
 
 
 def test_auto_continue_off_ends_after_the_seal_with_a_pending_file() -> None:

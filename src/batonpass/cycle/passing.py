@@ -3,11 +3,13 @@
 from dataclasses import replace
 from pathlib import Path
 
+from batonpass.agents.base import LaunchError
 from batonpass.cycle import receipt
 from batonpass.cycle.case import Case
 from batonpass.cycle.plan import (
     BOX_IN_USE,
     GONE,
+    INTERRUPTED,
     NEW_PROMPT,
     NOT_CLEARED,
     NOT_SEEN,
@@ -43,18 +45,25 @@ async def hand_over(case: Case, move: Move) -> Outcome:
     laid = parts(text, document, case.agent.prime_cap, case.agent.prime_parts)
     case.stage.offers(case.watch).prime(["clear", "startup", "compact"], laid)
     if move.way is Way.RESPAWN:
-        return await _respawn(case)
+        return await _respawn(case, move.kick)
     return await _clear(case)
 
 
 def _successor(case: Case) -> str | None:
-    """The new conversation, once the agent's own session-start has named it."""
+    """The new conversation, once the agent's own session-start has named it; known also after a restart."""
     current = case.watch.conversation.agent_session
-    begun = any(
-        s.agent_session == current and s.at >= case.cycle.started and s.source in ("clear", "startup")
-        for s in case.watch.starts
+    if not current or current == case.cycle.old_agent_session:
+        return None
+    return current if _began(case, current, ("clear", "startup")) else None
+
+
+def _began(case: Case, agent_session: str, sources: tuple[str, ...]) -> bool:
+    """Whether the record of starts has this conversation beginning in one of these ways since the cycle did."""
+    since = float(str(case.recall("back_at") or case.cycle.started))
+    return any(
+        event.data.get("agent_session") == agent_session and event.data.get("source") in sources and event.at >= since
+        for event in case.stage.store.events(session=case.watch.session.id, name="SESSION_STARTED", limit=10)
     )
-    return current if begun and current != case.cycle.old_agent_session else None
 
 
 def _passed(case: Case, way: Way) -> Outcome:
@@ -79,8 +88,8 @@ async def _clear(case: Case) -> Outcome:
     except NotReady as obstacle:
         if obstacle.code == GONE:
             return Outcome(Step.PASS, GONE, str(obstacle))
-        held = obstacle.code in (TEXT, UNSENT)
-        return Outcome(Step.PASS, BOX_IN_USE if held else NOT_CLEARED, str(obstacle))
+        code = {TEXT: BOX_IN_USE, UNSENT: INTERRUPTED}.get(obstacle.code, NOT_CLEARED)
+        return Outcome(Step.PASS, code, str(obstacle))
     if await watch.until(lambda: _successor(case) is not None or watch.gone, _CLEARED_SECONDS):
         return _passed(case, Way.CLEAR) if _successor(case) else Outcome(Step.PASS, GONE, "the agent is gone")
     return Outcome(Step.PASS, NOT_CLEARED, f"{case.agent.clear_command} did not begin a new conversation")
@@ -91,17 +100,13 @@ def _new_prompts(case: Case) -> list[str]:
     return [p.text for p in case.watch.conversation.human_after(mark)] if mark else []
 
 
-async def _respawn(case: Case) -> Outcome:
+async def _respawn(case: Case, number: int) -> Outcome:
     """A new process in the same pane; the kick goes along on its command line."""
-    watch, now = case.watch, case.stage.clock.now()
-    given = _kick(case, 1, ())
-    delivery = Delivery(
-        given.tag, watch.session.id, case.cycle.id, "kick", 1, Channel.ARGV, DeliveryState.SENT, given.text, now
-    )
-    case.stage.store.save_delivery(delivery)
+    given = replace(_kick(case, number, ()), channel=Channel.ARGV, state=DeliveryState.SENT)
+    case.stage.store.save_delivery(given)
     try:
-        await case.stage.launcher.respawn(watch, kick=given.text)
-    except (TerminalError, OSError) as error:
+        await case.stage.launcher.respawn(case.watch, kick=given.text)
+    except (TerminalError, LaunchError, OSError) as error:
         return Outcome(Step.PASS, NOT_CLEARED, f"the agent could not be started again: {error}")
     if await case.watch.until(lambda: _successor(case) is not None, _STARTED_SECONDS):
         return _passed(case, Way.RESPAWN)
@@ -192,6 +197,45 @@ async def verify(case: Case, move: Move) -> Outcome:
     if problems:
         return Outcome(Step.VERIFY, REJECTED, "; ".join(problems), {"problems": list(problems)})
     return Outcome(Step.VERIFY, note="receipt accepted", data={"receipt": found or {}})
+
+
+async def bring_back(case: Case, move: Move) -> Outcome:
+    """Resume the predecessor by its own id, with what went wrong and what its successor changed meanwhile."""
+    old = case.cycle.old_agent_session
+    if old is None:
+        return Outcome(Step.BACK, GONE, "the predecessor's conversation is not known")
+    mark = tag(case.cycle.id, "back", move.attempt)
+    if case.stage.store.delivery(mark) is None:
+        text = prompts.back(mark, move.missing, await _changed_since(case))
+        now = case.stage.clock.now()
+        sent = DeliveryState.SENT
+        given = Delivery(
+            mark, case.watch.session.id, case.cycle.id, "back", move.attempt, Channel.ARGV, sent, text, now
+        )
+        case.stage.store.save_delivery(given)
+        case.remember(back_at=now, round_began=now)
+        case.stage.offers(case.watch).unprime(["clear", "startup"])
+        try:
+            await case.stage.launcher.respawn(case.watch, kick=text, resume=old)
+        except (TerminalError, LaunchError, OSError) as error:
+            return Outcome(Step.BACK, NOT_CLEARED, f"the predecessor could not be brought back: {error}")
+    watch = case.watch
+    await watch.until(lambda: watch.conversation.prompted(mark) is not None or watch.gone, _STARTED_SECONDS)
+    if watch.conversation.prompted(mark) is not None and watch.conversation.agent_session == old:
+        return Outcome(Step.BACK, note="the predecessor is back")
+    return Outcome(Step.BACK, NOT_SEEN, "the predecessor did not come back")
+
+
+async def _changed_since(case: Case) -> list[str]:
+    """What git shows now that it did not show when the handoff was sealed."""
+    facts = await case.facts()
+    if facts.git is None:
+        return []
+    known = case.recall("dirty")
+    before = set(known) if isinstance(known, list) else set()
+    files = [f"{change.path} ({change.state})" for change in facts.git.changes if change.path not in before]
+    sealed = float(str(case.recall("sealed_at") or case.cycle.started))
+    return files + [f"commit {commit.id[:12]}: {commit.subject}" for commit in facts.git.commits if commit.at > sealed]
 
 
 def _git_at_seal(case: Case) -> GitFacts | None:

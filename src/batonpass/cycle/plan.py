@@ -19,6 +19,7 @@ class Step(StrEnum):
     PASS = "pass"
     PRIME = "prime"
     VERIFY = "verify"
+    BACK = "back"  # the way back: only after a receipt that was not accepted
     CLOSE = "close"
 
 
@@ -49,6 +50,7 @@ GAPS = "gaps"
 NEW_PROMPT = "new_prompt"  # the user said something after the document was written
 NOT_CLEARED = "not_cleared"
 BOX_IN_USE = "box_in_use"
+INTERRUPTED = "interrupted"  # somebody typed at the same moment: nothing was sent
 REJECTED = "rejected"
 CANNOT_WRITE = "cannot_write"
 
@@ -76,6 +78,7 @@ class Move:
     way: Way = Way.CLEAR
     missing: tuple[str, ...] = ()  # for ask: exactly what the document lacks; for prime: what the receipt lacked
     document: bool = True  # for seal: the agent's document is worth merging
+    kick: int = 1  # for pass: the number of the kick that a new process is given along
     result: Result = Result.DONE  # for close
     note: str = ""
 
@@ -90,7 +93,9 @@ class Policy:
     max_asks: int = 2  # one retry
     max_rounds: int = 3  # how often a user's new prompt may send the cycle back to ask
     max_unclaimed: int = 3
+    max_interrupted: int = 5
     max_closes: int = 5
+    max_backs: int = 1
 
 
 def next_move(history: Sequence[Outcome], policy: Policy) -> Move | None:
@@ -116,7 +121,7 @@ def _rounds(history: Sequence[Outcome]) -> int:
 def _this_round(history: Sequence[Outcome]) -> Sequence[Outcome]:
     """The outcomes since the last time a user's prompt sent the cycle back."""
     for index in range(len(history) - 1, -1, -1):
-        if history[index].code == NEW_PROMPT:
+        if history[index].code == NEW_PROMPT or history[index].step is Step.BACK:
             return history[index + 1 :]
     return history
 
@@ -197,12 +202,18 @@ def _after_seal(history: Sequence[Outcome], last: Outcome, policy: Policy) -> Mo
         return Move(Step.CLOSE, result=Result.FAILED, note=last.note)
     if not policy.auto_continue:
         return Move(Step.CLOSE, result=Result.PENDING, note="auto_continue_cli is off")
-    return Move(Step.PASS, way=_way(history, policy))
+    return _pass(history, policy, 1)
+
+
+def _pass(history: Sequence[Outcome], policy: Policy, attempt: int) -> Move:
+    return Move(Step.PASS, attempt=attempt, way=_way(history, policy), kick=_count(history, Step.PRIME) + 1)
 
 
 def _way(history: Sequence[Outcome], policy: Policy) -> Way:
-    """Clear in place while the agent is there and answers; else a new process."""
+    """Clear in place while the agent is there and answers; else, and after the way back, a new process."""
     for outcome in history:
+        if outcome.step is Step.BACK:
+            return Way.RESPAWN
         if outcome.code == GONE or (outcome.code == NO_SAFE_POINT and policy.force):
             return Way.RESPAWN
         if outcome.step is Step.PASS and outcome.code == NOT_CLEARED and _codes(history, Step.PASS, NOT_CLEARED) > 1:
@@ -212,16 +223,21 @@ def _way(history: Sequence[Outcome], policy: Policy) -> Way:
 
 def _after_pass(history: Sequence[Outcome], last: Outcome, policy: Policy) -> Move:
     if last.ok:
-        return Move(Step.PRIME, way=_way(history, policy))
+        return Move(Step.PRIME, attempt=_count(history, Step.PRIME) + 1, way=_way(history, policy))
     if last.code == NEW_PROMPT:
         if _rounds(history) <= policy.max_rounds:
             return Move(Step.SAFE_POINT)
         return Move(Step.CLOSE, result=Result.POSTPONED, note="the user keeps talking to the session")
     if last.code == BOX_IN_USE:
         return Move(Step.CLOSE, result=Result.PENDING, note=last.note)
-    failures = sum(1 for o in _this_round(history) if o.step is Step.PASS and not o.ok)
+    if last.code == INTERRUPTED:
+        tries = _codes(_this_round(history), Step.PASS, INTERRUPTED)
+        if tries < policy.max_interrupted:
+            return _pass(history, policy, _count(history, Step.PASS) + 1)
+        return Move(Step.CLOSE, result=Result.PENDING, note=last.note)
+    failures = sum(1 for o in _this_round(history) if o.step is Step.PASS and not o.ok and o.code != INTERRUPTED)
     if failures <= 2 or (failures == 3 and _way(history, policy) is Way.RESPAWN):
-        return Move(Step.PASS, attempt=failures + 1, way=_way(history, policy))
+        return _pass(history, policy, failures + 1)
     return Move(Step.CLOSE, result=Result.PENDING, note=last.note)
 
 
@@ -229,17 +245,34 @@ def _after_prime(history: Sequence[Outcome], last: Outcome, policy: Policy) -> M
     kicks = _count(history, Step.PRIME)
     if last.ok:
         return Move(Step.VERIFY, attempt=kicks)
-    if kicks < 2:
+    if _count(_since_back(history), Step.PRIME) < 2:
         return Move(Step.PRIME, attempt=kicks + 1, way=_way(history, policy))
     return Move(Step.CLOSE, result=Result.PENDING, note=last.note)
+
+
+def _since_back(history: Sequence[Outcome]) -> Sequence[Outcome]:
+    """The outcomes since the predecessor was brought back, which begins everything anew."""
+    for index in range(len(history) - 1, -1, -1):
+        if history[index].step is Step.BACK:
+            return history[index + 1 :]
+    return history
 
 
 def _after_verify(history: Sequence[Outcome], last: Outcome, policy: Policy) -> Move:
     if last.ok:
         return Move(Step.CLOSE, result=Result.DONE)
-    if _count(history, Step.VERIFY) < 2:
-        wrong = _texts(last.data.get("problems"))
+    wrong = _texts(last.data.get("problems"))
+    if _count(_since_back(history), Step.VERIFY) < 2:
         return Move(Step.PRIME, attempt=_count(history, Step.PRIME) + 1, missing=wrong, way=_way(history, policy))
+    if _count(history, Step.BACK) < policy.max_backs:
+        return Move(Step.BACK, missing=wrong)
+    return Move(Step.CLOSE, result=Result.UNVERIFIED, note=last.note)
+
+
+def _after_back(history: Sequence[Outcome], last: Outcome, policy: Policy) -> Move:
+    """The predecessor is there again and knows what its successor got wrong: ask, seal and pass once more."""
+    if last.ok:
+        return Move(Step.SAFE_POINT)
     return Move(Step.CLOSE, result=Result.UNVERIFIED, note=last.note)
 
 
@@ -260,5 +293,6 @@ _NEXT = {
     Step.PASS: _after_pass,
     Step.PRIME: _after_prime,
     Step.VERIFY: _after_verify,
+    Step.BACK: _after_back,
     Step.CLOSE: _after_close,
 }

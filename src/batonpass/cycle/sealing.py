@@ -34,7 +34,10 @@ async def seal(case: Case, move: Move) -> Outcome:
     case.stage.store.add_handoff(record)
     git = facts.git
     case.remember(
-        sealed=str(record.path), branch=git.branch if git else None, dirty=list(git.dirty) if git else None
+        sealed=str(record.path),
+        sealed_at=case.stage.clock.now(),
+        branch=git.branch if git else None,
+        dirty=list(git.dirty) if git else None,
     )
     case.cycle = case.stage.store.update_cycle(case.cycle.id, document=record.path)
     case.stage.offers(case.watch).forbid()

@@ -20,10 +20,11 @@ _ACTS: dict[Step, Callable[[Case, Move], Awaitable[Outcome]]] = {
     Step.PASS: passing.hand_over,
     Step.PRIME: passing.prime,
     Step.VERIFY: passing.verify,
+    Step.BACK: passing.bring_back,
     Step.CLOSE: passing.close,
 }
 # From the first ask to the close a cycle holds one of the places that `max_concurrent` gives.
-_HOLDS = (Step.ASK, Step.AWAIT, Step.CHECK, Step.SEAL, Step.PASS, Step.PRIME, Step.VERIFY)
+_HOLDS = (Step.ASK, Step.AWAIT, Step.CHECK, Step.SEAL, Step.PASS, Step.PRIME, Step.VERIFY, Step.BACK)
 
 
 async def run(stage: Stage, cycle_id: str, move: Move) -> Outcome:

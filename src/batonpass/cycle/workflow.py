@@ -55,6 +55,7 @@ def _as_move(value: Mapping[str, Any]) -> Move:
         way=Way(value["way"]),
         missing=tuple(value["missing"]),
         document=value["document"],
+        kick=value.get("kick", 1),
         result=Result(value["result"]),
         note=value["note"],
     )

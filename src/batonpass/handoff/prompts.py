@@ -105,6 +105,20 @@ def changed_files(facts: Facts) -> tuple[str, ...]:
     return facts.git.dirty if facts.git else facts.touched
 
 
+def back(tag: str, problems: Sequence[str], changes: Sequence[str]) -> str:
+    """The first word to a predecessor that was brought back, with what its successor did meanwhile."""
+    did = "\n".join(f"- {change}" for change in changes)
+    return _filled(
+        "back",
+        None,
+        {
+            "tag": tag,
+            "problems": "\n".join(f"- {problem}" for problem in problems) or "- It gave none.",
+            "changed": f"What it changed meanwhile:\n{did}\n" if did else "It changed no file.\n",
+        },
+    )
+
+
 def document_from_message(text: str) -> str | None:
     """The document that an agent put into its message because it could not write; None when there is none.
 
@@ -137,6 +151,7 @@ _NEEDED = {
     "missing": ("tag", "draft", "missing"),
     "kick": ("tag", "handoff", "receipt"),
     "correct": ("tag", "problems", "receipt"),
+    "back": ("tag", "problems"),
 }
 
 

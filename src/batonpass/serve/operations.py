@@ -232,7 +232,8 @@ class Operations:
         cycle = self._cycle(request.get("cycle"))
         watch = self.supervisor.watch(cycle.session)
         if watch is not None:
-            await watch.until(lambda: self._cycle(cycle.id).ended is not None, float(request.get("within") or 3600))
+            within = float(request.get("within") or 3600)
+            await watch.until(lambda: watch.step is None and self._cycle(cycle.id).ended is not None, within)
         return self._shown(self._cycle(cycle.id))
 
     async def continue_(self, request: Mapping[str, Any]) -> object:
@@ -248,7 +249,7 @@ class Operations:
 
     def _document(self, request: Mapping[str, Any], project: Path) -> Path:
         layout = layout_of(self.daemon.config(project).layout, project)
-        wanted = request.get("file")
+        wanted = request.get("file") or request.get("number")
         if not wanted:
             latest = layout.latest()
             if latest is None:
@@ -263,7 +264,8 @@ class Operations:
         return path
 
     async def handoffs_list(self, request: Mapping[str, Any]) -> object:
-        project = None if request.get("all") else Path(request["project"]) if request.get("project") else None
+        wanted = request.get("project")
+        project = find(Path(str(wanted))).root if wanted and not request.get("all") else None
         return [views.handoff_record(record) for record in self.store.handoffs(project=project)]
 
     async def handoffs_show(self, request: Mapping[str, Any]) -> object:

@@ -81,12 +81,9 @@ class Supervisor:
         """A hook of the session's own conversation. Returns when the agent may go on."""
         if report.foreign:
             return
-        moved = watch.take_hook(report, at)
-        if moved:
-            self.store.add_event(
-                "SESSION_STARTED", at, watch.session.id, None,
-                {"agent_session": report.agent_session, "source": report.source},
-            )  # fmt: skip
+        watch.take_hook(report, at)
+        if report.kind is HookKind.SESSION_START:
+            self.started(watch, report.source, at)
         self.take_news(watch)
         self.persist(watch)
         if report.kind is HookKind.PROMPT and report.handoff_requested is not None:
@@ -97,6 +94,20 @@ class Supervisor:
         elif report.kind is HookKind.SESSION_END and report.agent_session == watch.conversation.agent_session:
             watch.leaving = report.source == "prompt_input_exit"
         watch.refresh()
+
+    def started(self, watch: Watch, source: str | None, at: float) -> None:
+        """Keep that a conversation began: after a crash it tells whether the baton was passed."""
+        data = {"agent_session": watch.conversation.agent_session, "source": source}
+        self.store.add_event("SESSION_STARTED", at, watch.session.id, None, data)
+
+    def reopen(self, watch: Watch) -> None:
+        """Take up a session that was watched by an earlier daemon, with what the store remembers of it."""
+        session = watch.session
+        watch.readings = self.store.readings(session.id, agent_session=session.agent_session, limit=60)
+        watch.window = next((r.window for r in reversed(watch.readings) if r.window), None)
+        if not session.adopted:
+            watch.hooks_seen = len(self.store.events(session=session.id, name="SESSION_STARTED", limit=1))
+        self.add(watch)
 
     async def _stopped(self, watch: Watch, report: HookReport) -> None:
         """The end of a turn: decide on its usage, and keep the hook while a cycle is about to ask."""
@@ -189,7 +200,7 @@ class Supervisor:
                 standing.futile = self._born_full(watch, decision)
             if not standing.futile and self._may_start(watch):
                 self._starting.add(watch.session.id)
-                self.spawn(self._start(watch, decision.reason, decision.force))
+                self.spawn(self._start(watch, decision.reason.rstrip("."), decision.force))
 
     def show_line(self, watch: Watch) -> None:
         """Lay out what the agent's status line shows, when it has changed."""

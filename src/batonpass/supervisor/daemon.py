@@ -126,7 +126,7 @@ class Daemon:
         self._files = Files(self._changed)
         self._files.start()
         for session in self.store.sessions(live=True, host=self.host):
-            self.supervisor.add(self.launcher.reopen(session))
+            self.supervisor.reopen(self.launcher.reopen(session))
         await self._health.look()
         # Reports that came while nobody was here are older than any that the socket will bring.
         await Spool(self.home, self.store).replay(operations.hook)

@@ -38,7 +38,8 @@ class Health:
                 await self._check_pane(watch, pane, panes[pane.socket])
             if not watch.gone:
                 watch.refresh()
-                watch.follow_word()
+                if watch.follow_word():
+                    self._supervisor.started(watch, "clear", self._supervisor.clock.now())
                 self._supervisor.take_news(watch)
                 await self._read_screen(watch)
                 await self._check_dialog(watch)

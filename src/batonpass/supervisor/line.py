@@ -18,6 +18,4 @@ def status_line(watch: Watch, decision: Decision | None) -> str:
     left = watch.forecast.messages_left
     if left is not None and left < 1000:
         words.append(f"~{left:.0f} messages left")
-    if watch.step:
-        words.append(f"handing off: {watch.step}")
     return "baton " + " · ".join(words)

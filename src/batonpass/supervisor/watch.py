@@ -174,20 +174,21 @@ class Watch:
         self.changed()
         return moved
 
-    def follow_word(self) -> None:
-        """Where no hook tells, follow the agent's own word on which conversation is in front."""
+    def follow_word(self) -> bool:
+        """Where no hook tells, follow the agent's own word on which conversation is in front; True when it moved."""
         if self.hooks_seen or self.session.pid is None or self.gone:
-            return
+            return False
         said = self.status.agent_session
         if said is None or (said == self.conversation.agent_session and self.conversation.transcript is not None):
-            return
+            return False
         found = self.agent.find(self.session.pid)
         if found is None or found.agent_session is None:
-            return
+            return False
         if found.agent_session != self.conversation.agent_session:
-            self.begin(found.agent_session, found.transcript, "clear", self.clock.now())
-        elif found.transcript is not None:
+            return self.begin(found.agent_session, found.transcript, "clear", self.clock.now())
+        if found.transcript is not None:
             self._follow(found.transcript)
+        return False
 
     def _follow(self, transcript: Path) -> None:
         if transcript != self.conversation.transcript:
