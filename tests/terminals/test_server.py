@@ -140,6 +140,14 @@ async def test_a_call_that_is_given_up_does_not_break_off_the_connecting(socket:
     await tmux.aclose()
 
 
+def test_a_terminal_that_nobody_closed_does_not_hold_up_the_end_of_the_loop(socket: str) -> None:
+    async def forget() -> None:
+        await Tmux(socket, settle=0).list()
+
+    asyncio.run(forget())
+    assert server_pid(socket) is not None
+
+
 async def test_where_control_mode_is_refused_single_commands_do(
     socket: str, tmp_path: Path, no_control: dict[str, str]
 ) -> None:

@@ -212,6 +212,9 @@ class Connection:
                     self._on_notice()
         except ValueError:  # a line beyond the limit: nothing after it can be trusted
             self.abort()
+        except asyncio.CancelledError:  # the loop ends with nobody having closed us: do not hold it up
+            self.abort()
+            raise
         finally:
             await self._end()
 
