@@ -138,12 +138,19 @@ class Daemon:
         for number in (signal.SIGTERM, signal.SIGINT):
             asyncio.get_running_loop().add_signal_handler(number, self.stop)
         self.follow_files()
+        self._catch_up()
         log.info("baton %s watches %d sessions", __version__, len(self.supervisor.watches))
         try:
             await self._look_round()
         finally:
             await api.stop()
             await self._panes.aclose()
+
+    def _catch_up(self) -> None:
+        """Act on what came due before cycles could be started: a session that idles brings no new reading."""
+        for watch in self.supervisor.watches.values():
+            if not watch.gone:
+                self.supervisor.consider(watch)
 
     async def _look_round(self) -> None:
         beaten = 0.0
