@@ -1,14 +1,16 @@
 """Where Baton keeps its state. Standard library only: hooks import this on every message."""
 
-import hashlib
 import os
-from collections.abc import Mapping
+
+TYPE_CHECKING = False  # `typing` and `collections.abc` would take longer to import than the rest of a hook
+if TYPE_CHECKING:
+    from collections.abc import Mapping
 
 # A unix socket's path must fit into 104 bytes on macOS and 108 on Linux.
 _SOCKET_LIMIT = 100
 
 
-def home(env: Mapping[str, str]) -> str:
+def home(env: "Mapping[str, str]") -> str:
     """The state directory: BATON_HOME, or .baton in the user's home."""
     return env.get("BATON_HOME") or os.path.join(env.get("HOME") or os.path.expanduser("~"), ".baton")
 
@@ -18,6 +20,8 @@ def socket_path(home: str) -> str:
     path = os.path.join(home, "run", "daemon.sock")
     if len(os.fsencode(path)) <= _SOCKET_LIMIT:
         return path
+    import hashlib  # loads OpenSSL, which takes longer than a whole hook
+
     digest = hashlib.sha256(os.fsencode(home)).hexdigest()[:16]
     return os.path.join("/tmp", f"baton-{os.getuid()}", f"{digest}.sock")
 

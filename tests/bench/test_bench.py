@@ -1,0 +1,37 @@
+"""Every benchmark runs with tiny numbers and ends with one JSON object; what it measures is not judged here."""
+
+import json
+import os
+import subprocess
+import sys
+from pathlib import Path
+from typing import Any
+
+ROOT = Path(__file__).parents[2]
+
+
+def bench(name: str, *args: str, timeout: float = 110) -> tuple[list[str], dict[str, Any]]:
+    """The lines before the last, and the object on the last."""
+    env = {**os.environ, "PYTHONPATH": str(ROOT / "src")}
+    argv = [sys.executable, str(ROOT / "bench" / name), *args]
+    done = subprocess.run(argv, env=env, capture_output=True, text=True, timeout=timeout, check=False)
+    assert done.returncode == 0, done.stderr
+    assert not done.stderr, done.stderr
+    *lines, last = done.stdout.splitlines()
+    return lines, json.loads(last)
+
+
+def test_the_hook_benchmark_compares_hooks_and_status_line_with_a_bare_python() -> None:
+    lines, figures = bench("hook.py", "--rounds", "1")
+    assert any("status line" in line for line in lines)
+    assert figures["rounds"] == 1
+    assert figures["ratio"] > 0
+    assert {"floor_ms", "isolated_floor_ms", "event_ms", "spool_ms", "ask_ms", "prime_ms", "statusline_ms"} <= set(
+        figures
+    )
+
+
+def test_with_json_a_benchmark_prints_the_object_and_nothing_else() -> None:
+    lines, figures = bench("hook.py", "--rounds", "1", "--json")
+    assert lines == []
+    assert figures["event_ms"] > 0
