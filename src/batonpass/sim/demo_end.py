@@ -19,7 +19,7 @@ _COLOURS = ("#4db6c4", "#b392f0")  # before the clear, and after it
 def closing(scene: Scene, proofs: Sequence[Proof], width: int) -> RenderableType:
     """Everything that is left to say when the play is over, for a terminal of this width."""
     parts: list[RenderableType] = [_title("How full the context was, in percent of what is usable")]
-    parts += [chart(scene.climb, 4 + 2 * (len(scene.climb) + 4)), Text()]
+    parts += [chart(scene.climb, 4 + 2 * (len(scene.climb) + 2)), Text()]
     if scene.cycle:
         headline = f"The ten steps, in {scene.cycle['seconds'] or 0.0:.1f} s"
         parts += [_title(headline), timeline(scene.cycle, max(8, min(_WIDEST, width - 58))), Text()]
@@ -41,7 +41,7 @@ def timeline(cycle: CycleRow, width: int) -> Text:
         length = min(width - start, max(1, round(took / whole * width)))
         bar = " " * start + "━" * length + " " * (width - start - length)
         tries = f"  ×{row['attempts']}" if row["attempts"] > 1 else ""
-        name, meaning = row["step"].replace("_", " "), MEANING[Step(row["step"])]
+        name, meaning = row["step"].replace("_", " "), MEANING.get(Step(row["step"]), "")
         figures = (f" {took:5.2f} s  ", "")
         lines.append(Text.assemble(f"  {name:<11}", (bar, _COLOURS[after]), figures, (meaning + tries, DIM)))
     return Text("\n").join(lines)

@@ -18,7 +18,7 @@ WORK = WorkerSettings(
     start=28_000,
     step=8_200,
     steps=2,
-    command="printf 'step %s is done\\n' {n} >> NOTES.md && tail -n 1 NOTES.md",
+    command='echo "step {n} is done" | tee -a NOTES.md',
     delay=0.5,
     chunks=5,
     chunk_delay=0.08,
@@ -36,6 +36,19 @@ PROMPTS = (
 _ARGUMENTS = {
     "scripted": ["--brain", "", "--permission-mode", "accept"],
     "claude": ["--model", "claude-sonnet-4-6", "--permission-mode", "acceptEdits", "--allowedTools=Bash"],
+}
+# What is going on in a step, for the caption.
+_MEANWHILE = {
+    "prepare": "The handoff's rung is reached. Baton gathers facts: git, transcript, todos, commands.",
+    "safe_point": "Baton waits for a moment in which it disturbs nothing.",
+    "ask": "Baton asks for the handoff, where it can through the agent's own stop hook, in the same turn.",
+    "await": "The agent writes its handoff, to the one path that it may write without asking.",
+    "check": "Baton compares the document with what a machine can know.",
+    "seal": "Redacted, numbered, checksummed: the handoff is on disk before anything is cleared.",
+    "pass": "/clear: the old conversation ends, a new one begins with the handoff as its context.",
+    "prime": "One tagged prompt sets the successor to work.",
+    "verify": "The successor states what it took over. A machine compares it with the handoff.",
+    "close": "The receipt is accepted. The baton is passed.",
 }
 _LOOK = 0.2
 _START_WITHIN = 60.0
@@ -83,7 +96,7 @@ class Play:
 
     def _start(self, width: int, height: int) -> None:
         arguments = [word or _json(WORK) for word in _ARGUMENTS[self.stage.agent]]
-        self._look("The daemon and the agent are starting.")
+        self._look(f"Daemon and agent are starting, with all that is theirs in {self.stage.root}.")
         started: dict[str, Any] = call(
             "run",
             within=_START_WITHIN,
@@ -130,13 +143,16 @@ class Play:
         self.scene = Scene(
             agent=self.scene.agent,
             seconds=time.monotonic() - self._began,
-            caption=caption or self.scene.caption,
+            caption=caption or self._meanwhile(cycle) or self.scene.caption,
             screen=screen,
             session=row,
             cycle=cycle,
             climb=tuple(self._climb),
         )
         self._show.show(self.scene)
+
+    def _meanwhile(self, cycle: CycleRow | None) -> str | None:
+        return _MEANWHILE.get(cycle["steps"][-1]["step"]) if cycle and cycle["steps"] else None
 
     def _row(self) -> SessionRow | None:
         if not self._session:

@@ -79,8 +79,8 @@ def proofs(evidence: Evidence) -> tuple[Proof, ...]:
 def _accepted(cycle: CycleRow) -> Proof:
     verify = next((step for step in cycle["steps"] if step["step"] == "verify"), None)
     ok = cycle["state"] == "done" and verify is not None and verify["state"] == "ok"
-    tries = verify["attempts"] if verify else 0
-    return Proof("the receipt was accepted", ok, f"cycle {cycle['id']} is {cycle['state']}, {tries} tried")
+    seen = f"cycle {cycle['id']} is {cycle['state']}; {verify['note'] if verify else 'no receipt was read'}"
+    return Proof("the receipt was accepted", ok, seen)
 
 
 def _sealed_before_the_clear(evidence: Evidence) -> Proof:

@@ -92,7 +92,7 @@ class PlainShow:
             full = round(point.percent * 40 / 100)
             bar = Text.assemble(("█" * full, COLOURS[zone]), ("░" * (40 - full), DIM))
             self._line(scene, Text.assemble(bar, (f" {point.percent:3.0f} %  {zone}", COLOURS[zone])))
-        for step in Step:
+        for step in MEANING:
             if scene.done(step) and not (before and before.done(step)):
                 self._step(scene, step)
 

@@ -1,5 +1,7 @@
 """How the demo looks: pure functions from a scene to what a terminal shows."""
 
+import math
+
 from rich.console import Group, RenderableType
 from rich.text import Text
 
@@ -25,7 +27,7 @@ BAD = "#e5534b"
 SPINNER = "⠋⠙⠹⠸⠼⠴⠦⠧⠇⠏"
 _EIGHTHS = " ▁▂▃▄▅▆▇█"
 
-# What each step does, for somebody who sees it for the first time.
+# The ten steps of a passing that goes well, for somebody who sees them for the first time.
 MEANING = {
     Step.PREPARE: "facts, and a first draft",
     Step.SAFE_POINT: "the turn is over",
@@ -47,7 +49,7 @@ def zone_at(percent: float) -> str:
 
 def ladder_bar(percent: float | None, width: int) -> Text:
     """The bar, each cell in the colour of its zone, and below it the rungs."""
-    full = 0 if percent is None else max(1, round(min(percent, 100.0) * width / 100))
+    full = 0 if percent is None else math.ceil(min(percent, 100.0) * width / 100)
     bar = Text()
     for cell in range(width):
         colour = COLOURS[zone_at(100 * (cell + 0.5) / width)]
@@ -78,7 +80,7 @@ def figures(scene: Scene) -> Text:
 
 
 def chart(climb: tuple[Point, ...], width: int, rows: int = 10) -> Text:
-    """The readings as columns, in the colours of their zones; a new conversation starts after a gap."""
+    """The readings as columns, in the colours of their zones; a dashed line where a new conversation begins."""
     columns = _columns(climb)[-max(1, (width - 4) // 2) :]
     lines = []
     for row in reversed(range(rows)):
@@ -86,8 +88,11 @@ def chart(climb: tuple[Point, ...], width: int, rows: int = 10) -> Text:
         rung = next((at for at, _ in RUNGS if low <= at < high), None)
         line = Text(f"{rung:3.0f}┤" if rung is not None else "   │", DIM)
         for percent in columns:
-            eighths = 0 if percent is None else round(8 * min(1.0, max(0.0, (percent - low) / (high - low))))
-            line.append(_EIGHTHS[eighths] * 2, COLOURS[zone_at(percent or 0.0)])
+            if percent is None:
+                line.append("╎ ", DIM)
+                continue
+            eighths = round(8 * min(1.0, max(0.0, (percent - low) / (high - low))))
+            line.append(_EIGHTHS[eighths] * 2, COLOURS[zone_at(percent)])
         lines.append(line)
     return Text("\n").join([*lines, Text("   └" + "─" * (width - 4), DIM)])
 
@@ -97,7 +102,7 @@ def _columns(climb: tuple[Point, ...]) -> list[float | None]:
     before = ""
     for point in climb:
         if before and point.agent_session != before:
-            columns += [None, None]
+            columns.append(None)
         columns.append(point.percent)
         before = point.agent_session
     return columns
@@ -105,7 +110,7 @@ def _columns(climb: tuple[Point, ...]) -> list[float | None]:
 
 def steps(scene: Scene, *, compact: bool = False) -> Text:
     """The ten steps: done, under way, still to come; in two columns when `compact`."""
-    lines = [_step(scene, step, compact=compact) for step in Step]
+    lines = [_step(scene, step, compact=compact) for step in MEANING]
     if not compact:
         return Text("\n").join(lines)
     half = len(lines) // 2
@@ -118,7 +123,7 @@ def _step(scene: Scene, step: Step, *, compact: bool) -> Text:
     row = scene.step(step)
     meaning = ("" if compact else f"  {MEANING[step]}", DIM)
     if row is None:
-        return Text(f"· {name}        ", DIM)
+        return Text.assemble((f"· {name}        ", DIM), meaning)
     took = f"{row['seconds'] or 0.0:5.2f} s"
     if row["state"] == "ok":
         return Text.assemble(("✔ ", GOOD), name, (f" {took}", GOOD), meaning)
