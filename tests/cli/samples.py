@@ -5,6 +5,19 @@ from typing import Any
 NOW = 1_800_000_000.0
 
 
+def guard(**changes: Any) -> dict[str, Any]:
+    """What the guards say of one session."""
+    return {
+        "session": "s-1",
+        "name": "api",
+        "guard": None,
+        "why": None,
+        "until": None,
+        "handoffs_in_the_last_hour": 0,
+        "threshold_raised_by": 0.0,
+    } | changes
+
+
 def session(**changes: Any) -> dict[str, Any]:
     """One row of `status`."""
     return {
@@ -27,6 +40,7 @@ def session(**changes: Any) -> dict[str, Any]:
         "host": "box",
         "model": "claude-opus-4",
         "waiting_for": None,
+        "guard": guard(),
         "cycle": None,
         "last_handoff": None,
         "notice": None,

@@ -10,6 +10,7 @@ from typer.core import TyperGroup
 from batonpass import __version__
 from batonpass.cli import (
     adopt,
+    breaker,
     config,
     continue_,
     cycles,
@@ -77,6 +78,7 @@ app.command("continue", cls=run.WithAgentArguments, rich_help_panel=_WORK)(conti
 app.command("status", rich_help_panel=_LOOK)(status.status)
 app.add_typer(handoffs.app, name="handoffs", rich_help_panel=_LOOK)
 app.add_typer(cycles.app, name="cycles", rich_help_panel=_LOOK)
+app.add_typer(breaker.app, name="breaker", rich_help_panel=_CARE)
 app.command("demo", rich_help_panel=_CARE)(demo.demo)
 app.command("doctor", rich_help_panel=_CARE)(doctor.doctor)
 app.add_typer(config.app, name="config", rich_help_panel=_CARE)

@@ -21,6 +21,18 @@ class LastHandoff(TypedDict):
     at: float | str
 
 
+class GuardRow(TypedDict):
+    """What holds a session's next handoff back, if anything does."""
+
+    session: str
+    name: str
+    guard: str | None
+    why: str | None
+    until: float | None
+    handoffs_in_the_last_hour: int
+    threshold_raised_by: float
+
+
 class SessionRow(TypedDict):
     """One session, as `baton status` shows it."""
 
@@ -43,6 +55,7 @@ class SessionRow(TypedDict):
     host: str
     model: str | None
     waiting_for: str | None
+    guard: GuardRow
     cycle: RunningCycle | None
     last_handoff: LastHandoff | None
     notice: str | None

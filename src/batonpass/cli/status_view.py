@@ -7,6 +7,7 @@ from rich.padding import Padding
 from rich.table import Table
 from rich.text import Text
 
+from batonpass.cli.breaker import sentence as guard_sentence
 from batonpass.cli.records import NotificationRow, SessionRow, Status
 from batonpass.cli.words import ago, clean, duration, moment, near, tokens
 
@@ -105,6 +106,8 @@ def _happening(row: SessionRow, now: float) -> Text | None:
     if row["state"] == "waiting":
         what = clean(row["waiting_for"] or "a dialog")
         parts.append(Text(f"⏸ waits for you: {what}", "bold yellow"))
+    if row["guard"]["guard"]:
+        parts.append(Text(f"⏹ {guard_sentence(row['guard'])}", "bold red"))
     if row["notice"]:
         parts.append(Text(clean(row["notice"]), "yellow"))
     return Text("\n").join(parts) if parts else None

@@ -1,6 +1,7 @@
 """The step that makes a handoff final: nothing is cleared before this is on disk."""
 
 import asyncio
+import hashlib
 import subprocess
 from collections.abc import Sequence
 from pathlib import Path
@@ -19,6 +20,7 @@ from batonpass.handoff.seal import seal as close_document
 from batonpass.store.records import Author, HandoffRecord
 
 _GIT_SECONDS = 20
+_FINGERPRINT_BYTES = 1_000_000
 
 
 async def seal(case: Case, move: Move) -> Outcome:
@@ -38,6 +40,7 @@ async def seal(case: Case, move: Move) -> Outcome:
         sealed_at=case.stage.clock.now(),
         branch=git.branch if git else None,
         dirty=list(git.dirty) if git else None,
+        fingerprint=await asyncio.to_thread(fingerprint, facts),
     )
     case.cycle = case.stage.store.update_cycle(case.cycle.id, document=record.path)
     case.stage.offers(case.watch).forbid()
@@ -69,6 +72,23 @@ def _seal(case: Case, facts: Facts, with_document: bool) -> tuple[HandoffRecord,
     if case.config.commits:
         notes += _commit(case.watch.session.project, layout, path)
     return _record(case, path, sealed, document is not None), notes
+
+
+def fingerprint(facts: Facts) -> str | None:
+    """A mark of the project's state: handoffs that all find the same one have brought nothing forward."""
+    if facts.git is None:
+        return None
+    digest = hashlib.sha256(str(facts.git.head).encode())
+    for path in facts.git.dirty:
+        digest.update(path.encode())
+        try:
+            with (facts.project / path).open("rb") as file:
+                digest.update(file.read(_FINGERPRINT_BYTES))
+        except OSError:
+            digest.update(b"gone")
+    for todo in facts.todos:
+        digest.update(f"{todo.text}:{todo.state}".encode())
+    return digest.hexdigest()[:16]
 
 
 def _planned(case: Case) -> Path | None:

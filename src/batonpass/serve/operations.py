@@ -47,6 +47,8 @@ class Operations:
             "handoffs_show": self.handoffs_show,
             "cycles_list": self.cycles_list,
             "cycles_show": self.cycles_show,
+            "breaker_show": self.breaker_show,
+            "breaker_reset": self.breaker_reset,
             "stop": self.stop,
         }
 
@@ -223,7 +225,7 @@ class Operations:
         if watch.session.state is State.ENDED:
             raise Refusal(f"session {watch.session.name} has ended", 3)
         why = str(request.get("why") or "").strip()
-        cycle = await self.supervisor.hand_off(watch, f"asked for by hand{': ' + why if why else ''}")
+        cycle = await self.supervisor.starter.hand_off(watch, f"asked for by hand{': ' + why if why else ''}")
         if cycle is None:
             raise Refusal(f"no handoff of {watch.session.name} can be started now; see: baton status", 3)
         return {"cycle": cycle, "session": watch.session.id}
@@ -273,6 +275,19 @@ class Operations:
         record = next((r for r in self.store.handoffs() if r.path == path), None)
         base = views.handoff_record(record) if record else {"path": str(path)}
         return {**base, "text": path.read_text(encoding="utf-8", errors="replace")}
+
+    # -- guards --------------------------------------------------------------------------------------
+
+    async def breaker_show(self, request: Mapping[str, Any]) -> object:
+        """What the guards say of every session, or of one."""
+        watches = [self._watch(request)] if request.get("session") else list(self.supervisor.watches.values())
+        return [views.guard_record(self.supervisor, watch) for watch in watches]
+
+    async def breaker_reset(self, request: Mapping[str, Any]) -> object:
+        watch = self._watch(request)
+        self.supervisor.starter.reset(watch.session.id)
+        self.supervisor.consider(watch)
+        return views.guard_record(self.supervisor, watch)
 
     # -- cycles --------------------------------------------------------------------------------------
 

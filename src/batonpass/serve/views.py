@@ -46,9 +46,24 @@ def status_record(supervisor: Supervisor, watch: Watch) -> dict[str, object]:
         "model": watch.session.model,
         "waiting_for": watch.status.waiting_for or watch.dialog,
         "background": [asdict(task) for task in watch.background],
+        "guard": guard_record(supervisor, watch),
         "cycle": _running(supervisor.store, watch.session),
         "last_handoff": {"path": str(last.path), "number": last.number, "at": last.created} if last else None,
         "notice": _notice(supervisor.store, watch.session),
+    }
+
+
+def guard_record(supervisor: Supervisor, watch: Watch) -> dict[str, object]:
+    """What holds the session's next handoff back, if anything does."""
+    verdict = supervisor.starter.verdict(watch)
+    return {
+        "session": watch.session.id,
+        "name": watch.session.name,
+        "guard": verdict.guard,
+        "why": verdict.why or None,
+        "until": verdict.until,
+        "handoffs_in_the_last_hour": verdict.frequent,
+        "threshold_raised_by": verdict.raised,
     }
 
 

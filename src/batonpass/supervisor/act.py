@@ -2,21 +2,24 @@
 
 import asyncio
 import logging
-import secrets
 from collections.abc import Awaitable, Callable, Coroutine, Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
+from functools import partial
 
 from batonpass.agents.base import HookKind, HookReport
 from batonpass.clock import Clock
-from batonpass.cycle.plan import Policy, Step
+from batonpass.cycle.plan import Step
 from batonpass.ladder import UNKNOWN, Action, Decision, History, Ladder, decide
 from batonpass.reading import Reading, Source
-from batonpass.session import Session, State
-from batonpass.store import CycleRecord, CycleState, Store
+from batonpass.session import Session
+from batonpass.store import Store
+from batonpass.supervisor.conversation import News
 from batonpass.supervisor.line import status_line
 from batonpass.supervisor.offers import Offers
 from batonpass.supervisor.settings import Settings
+from batonpass.supervisor.starter import Starter, frequent_sentence
 from batonpass.supervisor.watch import Watch
+from batonpass.transcripts.events import Compacted
 
 log = logging.getLogger(__name__)
 
@@ -38,8 +41,6 @@ class Standing:
 
 
 Notify = Callable[[str, str], Awaitable[None]]  # session id, one sentence for a person
-PassBaton = Callable[[str, str, Policy], Awaitable[bool]]
-
 
 class Supervisor:
     """Takes in what agents report and acts on it. Effects go through the store, offers and the cycle engine."""
@@ -47,9 +48,8 @@ class Supervisor:
     def __init__(self, store: Store, clock: Clock, config: Settings, notify: Notify) -> None:
         self.store, self.clock, self.config, self.notify = store, clock, config, notify
         self.watches: dict[str, Watch] = {}
-        self.pass_baton: PassBaton | None = None
+        self.starter = Starter(store, clock, config)
         self._standing: dict[str, Standing] = {}
-        self._starting: set[str] = set()
         self._tasks: set[asyncio.Future[object]] = set()
 
     def watch(self, session: str) -> Watch | None:
@@ -57,6 +57,7 @@ class Supervisor:
 
     def add(self, watch: Watch) -> None:
         self.watches[watch.session.id] = watch
+        watch.heard = partial(self._heard, watch)
         self.persist(watch)
 
     def standing(self, watch: Watch) -> Standing:
@@ -88,7 +89,7 @@ class Supervisor:
         self.persist(watch)
         if report.kind is HookKind.PROMPT and report.handoff_requested is not None:
             why = report.handoff_requested.strip()
-            await self.hand_off(watch, f"asked for by /handoff{': ' + why if why else ''}")
+            await self.starter.hand_off(watch, f"asked for by /handoff{': ' + why if why else ''}")
         elif report.kind is HookKind.STOP:
             await self._stopped(watch, report)
         elif report.kind is HookKind.SESSION_END and report.agent_session == watch.conversation.agent_session:
@@ -133,7 +134,7 @@ class Supervisor:
 
         def settled() -> bool:
             return (
-                (watch.step is None and watch.session.id not in self._starting)
+                (watch.step is None and not self.starter.starting(watch.session.id))
                 or (watch.step is not None and watch.step not in _WRITING)
                 or offers.ask_pending(watch.conversation.agent_session)
             )
@@ -154,22 +155,33 @@ class Supervisor:
 
     def take_news(self, watch: Watch) -> None:
         """Read what the transcript says since the last look, and act on it."""
-        news = watch.read()
+        watch.read()
+
+    def _heard(self, watch: Watch, news: News) -> None:
         for mark, at in news.tags:
             self.store.mark_seen(mark, at)
         for compacted in news.compacted:
             watch.readings = []
-            self.store.add_event(
-                "COMPACTED", compacted.at, watch.session.id, None,
-                {"trigger": compacted.trigger, "before": compacted.before},
-            )  # fmt: skip
+            self._compacted(watch, compacted)
         for note in news.notes:
             log.warning("%s: %s", watch.session.name, note)
-        if news.used:
-            last = news.used[-1]
+        compacted_at = news.compacted[-1].at if news.compacted else 0.0
+        used = [usage for usage in news.used if usage.at >= compacted_at]
+        if used:
+            last = used[-1]
             self.take_reading(watch, watch.reading_of(last.used, last.at, last.model, Source.TRANSCRIPT))
         if news.any:
             watch.refresh()
+
+    def _compacted(self, watch: Watch, compacted: Compacted) -> None:
+        """Record it, once: a record that is read again after a restart tells it again."""
+        known = self.store.events(session=watch.session.id, name="COMPACTED")
+        if any(event.at == compacted.at for event in known):
+            return
+        details = {"trigger": compacted.trigger, "before": compacted.before}
+        self.store.add_event("COMPACTED", compacted.at, watch.session.id, None, details)
+        if compacted.trigger != "manual":  # nobody wanted it: the handoff came too late
+            self.store.add_event("CONTEXT_MISSED", compacted.at, watch.session.id, None, details)
 
     # -- deciding ------------------------------------------------------------------------------------
 
@@ -183,10 +195,9 @@ class Supervisor:
             return
         standing, now = self.standing(watch), self.clock.now()
         first = standing.decision is None
-        history = History(
-            watch.growth, standing.history.nudged, standing.history.passed, standing.history.suspended,
-            standing.history.raised,
-        )  # fmt: skip
+        if first:
+            self._judge(watch, standing)
+        history = replace(standing.history, growth=watch.growth)
         decision = decide(reading, watch.forecast, history, self.ladder(watch), now)
         changed = first or (standing.decision is not None and standing.decision.zone != decision.zone)
         standing.history = history.after(decision, now)
@@ -196,11 +207,22 @@ class Supervisor:
         self.show_line(watch)
         self._remark(watch, decision)
         if decision.hand_off or decision.force:
-            if first and watch.session.chain and not standing.futile and not watch.step:
-                standing.futile = self._born_full(watch, decision)
-            if not standing.futile and self._may_start(watch):
-                self._starting.add(watch.session.id)
-                self.spawn(self._start(watch, decision.reason.rstrip("."), decision.force))
+            self._due(watch, standing, decision)
+
+    def _due(self, watch: Watch, standing: Standing, decision: Decision) -> None:
+        """A handoff is due: start it, unless a guard holds the session back."""
+        if not self.starter.may_start(watch):
+            return
+        if len(watch.readings) == 1 and watch.session.chain and not standing.futile:
+            standing.futile = self._born_full(watch, decision)
+        if standing.futile:
+            return
+        verdict = self.starter.verdict(watch)
+        if verdict.free:
+            self.starter.claim(watch)
+            self.spawn(self.starter.start(watch, decision.reason.rstrip("."), force=decision.force))
+        elif sentence := self.starter.pause_to_tell(watch, verdict):
+            self.spawn(self.tell(watch, sentence))
 
     def show_line(self, watch: Watch) -> None:
         """Lay out what the agent's status line shows, when it has changed."""
@@ -234,6 +256,13 @@ class Supervisor:
             )
             Offers(watch.folder, watch.agent).note(watch.conversation.agent_session, text)
 
+    def _judge(self, watch: Watch, standing: Standing) -> None:
+        """At the start of a conversation: handoffs that follow each other too quickly put the next one off."""
+        verdict = self.starter.verdict(watch)
+        standing.history = replace(standing.history, raised=verdict.raised)
+        if verdict.raised:
+            self.spawn(self.tell(watch, frequent_sentence(watch, verdict)))
+
     def _born_full(self, watch: Watch, decision: Decision) -> bool:
         """A successor whose first reading is above the threshold would hand off for ever."""
         message = (
@@ -251,67 +280,6 @@ class Supervisor:
         task = asyncio.ensure_future(work)
         self._tasks.add(task)
         task.add_done_callback(self._tasks.discard)
-
-    def _may_start(self, watch: Watch) -> bool:
-        """No cycle is under way, and none ended badly a moment ago."""
-        session = watch.session
-        if session.id in self._starting or self.pass_baton is None or session.state is State.ENDED:
-            return False
-        return watch.step is None and self.store.running_cycle(session.id) is None and not self._cooling(watch)
-
-    def _cooling(self, watch: Watch) -> bool:
-        """After a cycle that did not end well the next one waits a while."""
-        config = self.config(watch.session.project)
-        last = self.store.cycles(session=watch.session.id, limit=1)
-        if not last or last[-1].state in (CycleState.DONE, CycleState.RUNNING) or last[-1].ended is None:
-            return False
-        return self.clock.now() - last[-1].ended < 60 * config.cooldown_minutes
-
-    async def hand_off(self, watch: Watch, cause: str, *, force: bool = False) -> str | None:
-        """Start a cycle; the id of the running one when there is one already, None when none can be started."""
-        session = watch.session
-        running = self.store.running_cycle(session.id)
-        if running is not None:
-            return running.id
-        if session.id in self._starting or self.pass_baton is None or session.state is State.ENDED:
-            return None
-        self._starting.add(session.id)
-        return await self._start(watch, cause, force)
-
-    async def _start(self, watch: Watch, cause: str, force: bool) -> str | None:
-        assert self.pass_baton is not None
-        try:
-            cycle = self._open_cycle(watch, cause)
-            config = self.config(watch.session.project)
-            policy = Policy(force=force, auto_continue=config.auto_continue_cli)
-            if await self.pass_baton(cycle.id, watch.session.id, policy):
-                return cycle.id
-            self.store.update_cycle(
-                cycle.id, state=CycleState.POSTPONED, ended=self.clock.now(), note="another one is under way"
-            )
-            return None
-        finally:
-            self._starting.discard(watch.session.id)
-
-    def _open_cycle(self, watch: Watch, cause: str) -> CycleRecord:
-        reading, now = watch.reading, self.clock.now()
-        cycle = CycleRecord(
-            id=secrets.token_hex(4),
-            session=watch.session.id,
-            host=watch.session.host,
-            cause=cause,
-            started=now,
-            percent=reading.percent if reading else None,
-            used=reading.used if reading else None,
-            old_agent_session=watch.conversation.agent_session or None,
-            data={"usable": reading.usable if reading else None, "window": reading.window if reading else None},
-        )
-        self.store.start_cycle(cycle)
-        watch.step = Step.PREPARE
-        self.store.add_event(
-            "HANDOFF_DECISION", now, watch.session.id, cycle.id, {"cause": cause, "percent": cycle.percent}
-        )
-        return cycle
 
     def zone(self, watch: Watch) -> str:
         decision = self.standing(watch).decision

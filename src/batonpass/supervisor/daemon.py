@@ -105,16 +105,15 @@ class Daemon:
             await notify.command(wishes.command, session, sentence)
 
     async def prime_again(self, watch: Watch) -> None:
-        """The agent is compacting itself: lay out what a machine knows, so that the context is primed again."""
-        if watch.step is not None:
-            return
+        """The agent is about to compact: lay out what a machine knows, so that the context is primed again."""
+        if watch.step is not None and self.stage.offers(watch).primed("compact"):
+            return  # a cycle lays out its own, and a better one
         cycle = CycleRecord(
             id=self.new_id(), session=watch.session.id, host=self.host, cause="the agent compacted itself",
             started=self.clock.now(), old_agent_session=watch.conversation.agent_session or None,
         )  # fmt: skip
         case = Case(self.stage, cycle, watch, self.config(watch.session.project))
         await draft_from_facts(case, await case.facts())
-        self.store.add_event("CONTEXT_MISSED", self.clock.now(), watch.session.id, None, {"cause": cycle.cause})
 
     # -- life ----------------------------------------------------------------------------------------
 
@@ -131,7 +130,7 @@ class Daemon:
         # Reports that came while nobody was here are older than any that the socket will bring.
         await Spool(self.home, self.store).replay(operations.hook)
         await self._engine.start()
-        self.supervisor.pass_baton = self._engine.pass_baton
+        self.supervisor.starter.pass_baton = self._engine.pass_baton
         api = Api(Path(socket_path(str(self.home))), operations.table())
         await api.start()
         self._note_argv()

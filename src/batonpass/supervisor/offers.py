@@ -52,6 +52,10 @@ class Offers:
             for number, part in enumerate(parts, start=1):
                 self._lay(f"prime.{source}.{number}", self._agent.render_prime(part))
 
+    def primed(self, source: str) -> bool:
+        """Whether a handoff lies ready for conversations that begin in this way."""
+        return (self.folder / f"prime.{source}.1").exists()
+
     def unprime(self, sources: Sequence[str]) -> None:
         for path in self.folder.glob("prime.*"):
             if path.name.split(".")[1] in sources:

@@ -38,9 +38,7 @@ class Started:
 class Watch:
     """Takes in what hooks, files and screens say; `until` waits for what follows from it."""
 
-    def __init__(
-        self, session: Session, agent: Agent, folder: Path, env: Mapping[str, str], clock: Clock
-    ) -> None:
+    def __init__(self, session: Session, agent: Agent, folder: Path, env: Mapping[str, str], clock: Clock) -> None:
         self.session = session
         self.agent = agent
         self.folder = folder
@@ -60,6 +58,7 @@ class Watch:
         self.step: str | None = None  # of the cycle that is under way
         self.leaving = False  # the user closed the agent
         self.dialog: str | None = None  # what the screen shows where the agent itself says nothing yet
+        self.heard: Callable[[News], None] = lambda news: None  # whoever acts on what a read brings
         self._waiters: set[asyncio.Event] = set()
 
     # -- waiting -------------------------------------------------------------------------------------
@@ -196,11 +195,12 @@ class Watch:
             self.session = replace(self.session, transcript=transcript)
 
     def read(self) -> News:
-        """Take in what the transcript says since the last look, and the agent's state."""
+        """Take in what the transcript says since the last look; whoever reads, it is acted on."""
         news = self.conversation.read()
         for compacted in news.compacted:
             if compacted.trigger == "auto" and compacted.before:
                 self.observed_limit = min(compacted.before, self.observed_limit or compacted.before)
+        self.heard(news)
         if news.any:
             self.changed()
         return news
@@ -226,9 +226,7 @@ class Watch:
         """A reading from a count of tokens, with the best known window."""
         window = self.window or self.agent.window(model or self.session.model, self.env)
         sure = CONFIDENCE[source] if self.window else min(CONFIDENCE[source], 0.7)
-        return Reading(
-            at, self.conversation.agent_session, used, window, self.usable(window), source, sure, model
-        )
+        return Reading(at, self.conversation.agent_session, used, window, self.usable(window), source, sure, model)
 
     def take_reading(self, reading: Reading) -> bool:
         """Keep a reading of the live conversation; False for another's, or for a worse and older one."""

@@ -1,0 +1,145 @@
+"""Starting cycles: one at a time for each session, and not before the guards agree."""
+
+import secrets
+from collections.abc import Awaitable, Callable
+
+from batonpass.clock import Clock, iso
+from batonpass.cycle.plan import Policy, Step
+from batonpass.session import State
+from batonpass.store import CycleRecord, CycleState, Store
+from batonpass.supervisor.guards import BREAKER, COOLING, Limits, Verdict, judge
+from batonpass.supervisor.settings import Settings
+from batonpass.supervisor.watch import Watch
+
+PassBaton = Callable[[str, str, Policy], Awaitable[bool]]
+_LOOKED_AT = 20  # past cycles that the guards are shown
+
+
+class Starter:
+    """Opens cycles and hands them to the engine. `pass_baton` is the engine's, once it runs."""
+
+    def __init__(self, store: Store, clock: Clock, config: Settings) -> None:
+        self._store, self._clock, self._config = store, clock, config
+        self.pass_baton: PassBaton | None = None
+        self._starting: set[str] = set()
+
+    def starting(self, session: str) -> bool:
+        return session in self._starting
+
+    # -- guards --------------------------------------------------------------------------------------
+
+    def verdict(self, watch: Watch) -> Verdict:
+        """What the guards say about another handoff of this session, from the store, so that it outlives restarts."""
+        config = self._config(watch.session.project)
+        reset = self._store.get(_reset_key(watch.session.id))
+        return judge(
+            self._store.cycles(session=watch.session.id, limit=_LOOKED_AT),
+            self._clock.now(),
+            Limits(config.cooldown_minutes, config.breaker_per_hour),
+            float(reset) if isinstance(reset, int | float) else 0.0,
+        )
+
+    def reset(self, session: str) -> None:
+        """A person has looked: count anew from now."""
+        self._store.put(_reset_key(session), self._clock.now())
+
+    def pause_to_tell(self, watch: Watch, verdict: Verdict) -> str | None:
+        """The sentence about a guard that holds the session back, once for each time it closes."""
+        if verdict.free or verdict.guard == COOLING:
+            return None
+        cycles = self._store.cycles(session=watch.session.id, limit=1)
+        mark = f"{verdict.guard}:{cycles[-1].id if cycles else ''}"
+        if self._store.get(_told_key(watch.session.id)) == mark:
+            return None
+        self._store.put(_told_key(watch.session.id), mark)
+        until = f"until {iso(verdict.until)}" if verdict.until else "until you reset it"
+        return (
+            f"{watch.session.name}: no further handoff by itself {until}: {verdict.why}; nothing was lost. "
+            f"When the cause is mended, run: baton breaker reset {watch.session.name}"
+        )
+
+    # -- starting ------------------------------------------------------------------------------------
+
+    def may_start(self, watch: Watch) -> bool:
+        """Whether a cycle can be started at all: none is under way, and the session lives."""
+        session = watch.session
+        if session.id in self._starting or self.pass_baton is None or session.state is State.ENDED:
+            return False
+        return watch.step is None and self._store.running_cycle(session.id) is None
+
+    def claim(self, watch: Watch) -> None:
+        """Note that a start is on its way, before anything is awaited."""
+        self._starting.add(watch.session.id)
+
+    async def hand_off(self, watch: Watch, cause: str, *, force: bool = False) -> str | None:
+        """A cycle that a person asked for; the running one when there is one, None when none can be started."""
+        running = self._store.running_cycle(watch.session.id)
+        if running is not None:
+            return running.id
+        if not self.may_start(watch):
+            return None
+        self.claim(watch)
+        return await self.start(watch, cause, force=force, by_person=True)
+
+    async def start(self, watch: Watch, cause: str, *, force: bool, by_person: bool = False) -> str | None:
+        """Open a cycle for a claimed session and hand it to the engine."""
+        assert self.pass_baton is not None
+        try:
+            cycle = self._open(watch, cause, by_person)
+            policy = Policy(force=force, auto_continue=self._config(watch.session.project).auto_continue_cli)
+            if await self.pass_baton(cycle.id, watch.session.id, policy):
+                return cycle.id
+            self._store.update_cycle(
+                cycle.id, state=CycleState.POSTPONED, ended=self._clock.now(), note="another one is under way"
+            )
+            watch.step = None
+            return None
+        finally:
+            self._starting.discard(watch.session.id)
+
+    def _open(self, watch: Watch, cause: str, by_person: bool) -> CycleRecord:
+        reading, now = watch.reading, self._clock.now()
+        cycle = CycleRecord(
+            id=secrets.token_hex(4),
+            session=watch.session.id,
+            host=watch.session.host,
+            cause=cause,
+            started=now,
+            percent=reading.percent if reading else None,
+            used=reading.used if reading else None,
+            old_agent_session=watch.conversation.agent_session or None,
+            data={
+                "usable": reading.usable if reading else None,
+                "window": reading.window if reading else None,
+                "by_person": by_person,
+            },
+        )
+        self._store.start_cycle(cycle)
+        watch.step = Step.PREPARE
+        details = {"cause": cause, "percent": cycle.percent, "by_person": by_person}
+        self._store.add_event("HANDOFF_DECISION", now, watch.session.id, cycle.id, details)
+        return cycle
+
+
+def frequent_sentence(watch: Watch, verdict: Verdict) -> str:
+    """The warning about handoffs that follow each other too quickly, with what seems to cause it."""
+    grows = watch.forecast.tokens_per_message
+    first = watch.readings[0].percent if watch.readings else None
+    causes = []
+    if first is not None and first >= 40:
+        causes.append(f"each conversation begins {first:.0f} % full")
+    if grows:
+        causes.append(f"each message adds about {grows / 1000:.0f}k tokens")
+    cause = " and ".join(causes) or "the window is small for this work"
+    return (
+        f"{watch.session.name}: {verdict.frequent} handoffs within an hour, because {cause}; "
+        f"the threshold is {verdict.raised:.0f} points higher for the next hour"
+    )
+
+
+def _reset_key(session: str) -> str:
+    return f"{BREAKER} reset {session}"
+
+
+def _told_key(session: str) -> str:
+    return f"{BREAKER} told {session}"
