@@ -1,14 +1,25 @@
-"""Writing files that must be whole, private, or both."""
+"""Files that must be whole, private, or both; and files of others, which may be anything."""
 
+import errno
 import os
+import secrets
+import stat
 from pathlib import Path
+from typing import BinaryIO
+
+DOCUMENT_LIMIT = 4 << 20  # bytes of a handoff, a draft or a configuration: a hundred times what is sensible
+
+
+class Outside(OSError):
+    """A path leads out of the folder that it must stay in; the text says which and where to."""
 
 
 def write_private(path: Path, text: str, *, durable: bool = True) -> None:
     """Write text for its owner alone, whole or not at all; on disk when this returns, unless not `durable`."""
     path.parent.mkdir(parents=True, exist_ok=True)
-    temporary = path.with_name(f".{path.name}.{os.getpid()}")
-    descriptor = os.open(temporary, os.O_WRONLY | os.O_CREAT | os.O_TRUNC, 0o600)
+    temporary = path.with_name(f".{path.name}.{secrets.token_hex(4)}")
+    # Never through a link that somebody laid there: the file must be new.
+    descriptor = os.open(temporary, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o600)
     try:
         with os.fdopen(descriptor, "w", encoding="utf-8") as file:
             file.write(text)
@@ -23,6 +34,16 @@ def write_private(path: Path, text: str, *, durable: bool = True) -> None:
         sync_folder(path.parent)
 
 
+def write_once(path: Path, text: str) -> None:
+    """Write a small file unless something of that name is there, be it a link that leads nowhere."""
+    try:
+        descriptor = os.open(path, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o644)
+    except FileExistsError:
+        return
+    with os.fdopen(descriptor, "w", encoding="utf-8") as file:
+        file.write(text)
+
+
 def sync_folder(folder: Path) -> None:
     """Put a folder's names on disk: a rename that is not synced can be lost with the power."""
     descriptor = os.open(folder, os.O_RDONLY)
@@ -30,3 +51,47 @@ def sync_folder(folder: Path) -> None:
         os.fsync(descriptor)
     finally:
         os.close(descriptor)
+
+
+def open_plain(path: Path, *, follow: bool = True) -> BinaryIO:
+    """Open a regular file to read, at once. OSError for all else: a pipe would block, a device never end.
+
+    Without `follow`, a symbolic link is no regular file either.
+    """
+    flags = os.O_RDONLY | os.O_NONBLOCK | (0 if follow else os.O_NOFOLLOW)
+    try:
+        descriptor = os.open(path, flags)
+    except ValueError as error:  # a NUL in the name
+        raise FileNotFoundError(errno.ENOENT, "there is no file of such a name", str(path)) from error
+    if not stat.S_ISREG(os.fstat(descriptor).st_mode):
+        os.close(descriptor)
+        raise OSError(errno.EINVAL, "this is no regular file", str(path))
+    return os.fdopen(descriptor, "rb")
+
+
+def read_plain(path: Path, *, limit: int = DOCUMENT_LIMIT, follow: bool = True) -> bytes:
+    """The bytes of a regular file. OSError also when it is larger than the limit."""
+    with open_plain(path, follow=follow) as stream:
+        data = stream.read(limit + 1)
+    if len(data) > limit:
+        raise OSError(errno.EFBIG, f"this file is larger than {limit:,} bytes", str(path))
+    return data
+
+
+def read_document(path: Path, *, follow: bool = False) -> str:
+    """The text of a handoff or draft; what is no UTF-8 is replaced. OSError for all that cannot be one."""
+    return read_plain(path, follow=follow).decode("utf-8", "replace")
+
+
+def make_inside(root: Path, folder: Path, mode: int = 0o700) -> None:
+    """Make a folder below `root`. Raises Outside when a symbolic link on the way leads elsewhere."""
+    stay_inside(root, folder)
+    folder.mkdir(parents=True, exist_ok=True, mode=mode)
+
+
+def stay_inside(root: Path, path: Path) -> None:
+    """Raises Outside when a path, with its symbolic links followed, is not below `root`."""
+    real, base = os.path.realpath(path), os.path.realpath(root)
+    if real != base and not real.startswith(base.rstrip(os.sep) + os.sep):
+        message = f"this leads out of {root}, to {real}, so it is not used; take the symbolic link away"
+        raise Outside(errno.EPERM, message, str(path))

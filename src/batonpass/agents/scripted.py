@@ -20,6 +20,7 @@ from batonpass.agents.base import (
     Status,
 )
 from batonpass.agents.scripted_record import object_in, text_of
+from batonpass.disk import read_plain
 from batonpass.reading import CONFIDENCE, Reading, Source
 from batonpass.session import State
 from batonpass.sim import agent_options
@@ -27,6 +28,7 @@ from batonpass.sim.agent_options import PREFIX
 from batonpass.sim.agent_record import proc_start
 from batonpass.terminals.base import Screen
 from batonpass.transcripts.events import Event
+from batonpass.untrusted import count, identifier, moment
 
 _STATES = {"idle": State.IDLE, "shell": State.IDLE, "busy": State.BUSY, "waiting": State.WAITING}
 _LAST_OPTION = re.compile(r"(?:❯ )?\d+\. .*Esc to cancel")
@@ -52,7 +54,7 @@ class Scripted:
         return scripted_record.events(line)
 
     def report(self, payload: Mapping[str, object]) -> HookReport | None:
-        session, hook = text_of(payload, "session"), payload.get("hook")
+        session, hook = identifier(payload.get("session")), payload.get("hook")
         if session is None or not isinstance(hook, str):
             return None
         transcript, prompt = text_of(payload, "transcript"), text_of(payload, "prompt")
@@ -75,13 +77,13 @@ class Scripted:
         )
 
     def statusline(self, payload: Mapping[str, object], at: float, env: Mapping[str, str]) -> Reading | None:
-        session, window, used = text_of(payload, "session"), payload.get("window"), payload.get("used")
-        if session is None or not isinstance(window, int):
+        session, window = identifier(payload.get("session")), count(payload.get("window"))
+        if session is None or not window:
             return None
         return Reading(
             at=at,
             agent_session=session,
-            used=used if isinstance(used, int) else None,
+            used=count(payload.get("used")),
             window=window,
             usable=self.usable(window, env),
             source=Source.STATUSLINE,
@@ -116,19 +118,18 @@ class Scripted:
         started = proc_start(binding.pid)
         alive = started is not None or _answers(binding.pid)
         try:
-            found = object_in(self.state_files(binding)[0].read_bytes())
+            found = object_in(read_plain(self.state_files(binding)[0]))
         except OSError:
             return Status(State.UNKNOWN if alive else State.DEAD)
         if found is None:
             return Status(State.UNKNOWN)
-        session = text_of(found, "session")
+        session = identifier(found.get("session"))
         if not alive or found.get("proc_start") not in (None, started):
             return Status(State.DEAD, session)
-        since = found.get("since")
         return Status(
             state=_STATES.get(str(found.get("status")), State.UNKNOWN),
             agent_session=session,
-            since=float(since) if isinstance(since, int | float) else None,
+            since=moment(found.get("since")),
             waiting_for=text_of(found, "waiting_for"),
             background=found.get("status") == "shell",
         )

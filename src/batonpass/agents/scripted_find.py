@@ -5,10 +5,12 @@ from pathlib import Path
 
 from batonpass.agents import processes
 from batonpass.agents.base import Found
-from batonpass.agents.scripted_record import object_in, text_of
+from batonpass.agents.scripted_record import object_in
+from batonpass.disk import read_plain
 from batonpass.sim import agent_options
 from batonpass.sim.agent_options import PREFIX
 from batonpass.sim.agent_record import proc_start
+from batonpass.untrusted import identifier
 
 _MODULE = "batonpass.sim.agent"
 
@@ -29,12 +31,12 @@ def _found(pid: int, args: Sequence[str]) -> Found | None:
     env = processes.environment(pid)
     home = _home(args, env)
     try:
-        state = object_in(Path(agent_options.state_path(home, pid)).read_bytes())
+        state = object_in(read_plain(Path(agent_options.state_path(home, pid))))
     except OSError:
         return None
     if state is None or state.get("proc_start") != proc_start(pid):
         return None
-    session = text_of(state, "session")
+    session = identifier(state.get("session"))
     transcript = Path(agent_options.transcript_path(home, session)) if session else None
     kept = {name: value for name, value in env.items() if name.startswith(PREFIX)}
     return Found(pid, session, transcript, {**kept, PREFIX + "HOME": home})

@@ -1,6 +1,5 @@
 """The scripted agent's transcript, line by line, as normalised events."""
 
-import json
 from collections.abc import Mapping, Sequence
 
 from batonpass.transcripts.events import (
@@ -16,6 +15,7 @@ from batonpass.transcripts.events import (
     TurnEnded,
     Used,
 )
+from batonpass.untrusted import count, decode, moment
 
 Line = Mapping[str, object]
 
@@ -23,18 +23,18 @@ Line = Mapping[str, object]
 def events(line: bytes) -> Sequence[Event]:
     """The event of one line; nothing for lines of the agent's own, and for torn or strange ones."""
     found = object_in(line)
-    at = found.get("at") if found else None
-    if found is None or not isinstance(at, int | float):
+    at = moment(found.get("at")) if found else None
+    if found is None or at is None:
         return ()
-    event = _event(found, float(at))
+    event = _event(found, at)
     return () if event is None else (event,)
 
 
 def object_in(text: bytes) -> Line | None:
     """The JSON object in a text; None when there is none."""
     try:
-        found = json.loads(text)
-    except (ValueError, RecursionError):
+        found = decode(text)
+    except ValueError:
         return None
     return found if isinstance(found, dict) else None
 
@@ -63,7 +63,7 @@ def _event(line: Line, at: float) -> Event | None:
         case "used":
             return _used(line, at, message_id)
         case "compacted":
-            return Compacted(at, text_of(line, "trigger") or "auto", _number(line, "before"))
+            return Compacted(at, text_of(line, "trigger") or "auto", count(line.get("before")))
         case "failed":
             return Failed(at, text_of(line, "kind") or "other", text)
         case "turn_ended":
@@ -74,12 +74,7 @@ def _event(line: Line, at: float) -> Event | None:
 
 
 def _used(line: Line, at: float, message_id: str) -> Used | None:
-    used = _number(line, "used")
+    used = count(line.get("used"))
     if used is None:
         return None
-    return Used(at, used, _number(line, "output") or 0, text_of(line, "model") or "", message_id)
-
-
-def _number(line: Line, name: str) -> int | None:
-    value = line.get(name)
-    return value if isinstance(value, int) and not isinstance(value, bool) else None
+    return Used(at, used, count(line.get("output")) or 0, text_of(line, "model") or "", message_id)

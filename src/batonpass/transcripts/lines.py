@@ -45,7 +45,7 @@ def is_json(line: bytes) -> bool:
         return True
     try:
         msgspec.json.decode(line, type=msgspec.Raw)
-    except (msgspec.DecodeError, UnicodeDecodeError):
+    except (msgspec.DecodeError, UnicodeDecodeError, RecursionError):
         return False
     return True
 

@@ -7,6 +7,7 @@ from hashlib import blake2b
 from pathlib import Path
 from typing import BinaryIO
 
+from batonpass.disk import open_plain
 from batonpass.transcripts.events import Event
 from batonpass.transcripts.lines import LINE_LIMIT, Skipped, Splitter, is_json
 
@@ -42,7 +43,8 @@ class Tail:
     """A file that grows by whole lines, though each may arrive in pieces.
 
     A torn last line is kept for the next look; a line that is no JSON or is longer than `line_limit`
-    is skipped with a note. A file that is not there yet, or not any more, gives an empty batch.
+    is skipped with a note. A file that is not there yet, or not any more, or that is a pipe or a device,
+    gives an empty batch.
     """
 
     def __init__(self, path: Path, parse: Parse, cursor: Cursor | None = None, *, line_limit: int = LINE_LIMIT) -> None:
@@ -59,7 +61,7 @@ class Tail:
     def read(self) -> Batch:
         """Every event of the lines completed since the last look."""
         try:
-            stream = self.path.open("rb")
+            stream = open_plain(self.path)
         except OSError:
             return Batch()
         with stream:
@@ -70,8 +72,11 @@ class Tail:
             offset = self._cursor.offset if self._cursor else 0
             events: list[Event] = []
             skipped = Skipped(self.path)
-            stream.seek(offset + self._splitter.pending)
-            while block := stream.read(_BLOCK):
+            position = stream.seek(offset + self._splitter.pending)
+            # What comes while we read is for the next look: a writer that is faster must not hold us for ever.
+            end = os.fstat(stream.fileno()).st_size
+            while position < end and (block := stream.read(min(_BLOCK, end - position))):
+                position += len(block)
                 for line, length in self._splitter.feed(block):
                     events += self._events(line, offset, skipped)
                     offset += length

@@ -1,9 +1,11 @@
 """Look at a JSONL file as it is now: from its end, for the latest word, or as a whole, for facts."""
 
+import os
 from collections.abc import Iterator
 from pathlib import Path
 from typing import BinaryIO, TypeVar
 
+from batonpass.disk import open_plain
 from batonpass.transcripts.events import Event
 from batonpass.transcripts.lines import LINE_LIMIT, Splitter
 from batonpass.transcripts.tail import Cursor, Parse, cursor_at
@@ -16,12 +18,14 @@ _BLOCK = 64 << 10
 def all_events(path: Path, parse: Parse) -> Iterator[Event]:
     """Every event, oldest first, also of a last line without its newline; nothing for a missing file."""
     try:
-        stream = path.open("rb")
+        stream = open_plain(path)
     except OSError:
         return
     splitter = Splitter()
     with stream:
-        while block := stream.read(_BLOCK):
+        left = os.fstat(stream.fileno()).st_size  # what is appended meanwhile is no part of the file as it is now
+        while left > 0 and (block := stream.read(min(_BLOCK, left))):
+            left -= len(block)
             for line, _ in splitter.feed(block):
                 if line is not None:
                     yield from parse(line)
@@ -36,7 +40,7 @@ def last(path: Path, parse: Parse, *types: type[E]) -> E | None:
     A torn last line is passed over. None for a missing file or when there is no such event.
     """
     try:
-        stream = path.open("rb")
+        stream = open_plain(path)
     except OSError:
         return None
     with stream:
@@ -50,7 +54,7 @@ def last(path: Path, parse: Parse, *types: type[E]) -> E | None:
 def end(path: Path) -> Cursor | None:
     """A cursor behind the last whole line: a Tail with it gives only what comes from now on."""
     try:
-        stream = path.open("rb")
+        stream = open_plain(path)
     except OSError:
         return None
     with stream:

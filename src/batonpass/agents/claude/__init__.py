@@ -10,6 +10,7 @@ from batonpass.agents.claude import screen as display
 from batonpass.reading import CONFIDENCE, Reading, Source
 from batonpass.terminals.base import Screen
 from batonpass.transcripts.events import Event
+from batonpass.untrusted import count, identifier
 
 
 class Claude:
@@ -35,13 +36,14 @@ class Claude:
         """A reading; its `used` is unknown before the first response and after a clear or a compaction,
         when the agent shows nothing or zero."""
         session, figures, model = (payload.get(key) for key in ("session_id", "context_window", "model"))
-        if not isinstance(session, str) or not isinstance(figures, dict):
+        session = identifier(session)
+        if session is None or not isinstance(figures, dict):
             return None
-        usage, window = figures.get("current_usage"), figures.get("context_window_size")
+        usage, window = figures.get("current_usage"), count(figures.get("context_window_size"))
         used = record.used_tokens(usage) if isinstance(usage, dict) else None
         name = model.get("id") if isinstance(model, dict) else None
-        if not isinstance(window, int) or window <= 0:
-            window = self.window(name, env)
+        name = name if isinstance(name, str) else None
+        window = window or self.window(name, env)
         return _reading(Source.STATUSLINE, at, session, used or None, window, self.usable(window, env), name)
 
     def screen_reading(self, screen: Screen, at: float, agent_session: str) -> Reading | None:

@@ -5,6 +5,7 @@ from collections.abc import Mapping
 from pathlib import Path
 
 from batonpass.agents.base import BackgroundTask, HookKind, HookReport
+from batonpass.untrusted import identifier
 
 _KINDS = {
     "SessionStart": HookKind.SESSION_START,
@@ -26,7 +27,7 @@ _HANDOFF = re.compile(r"/(?:[\w-]+:)?handoff(?:\s+|$)")
 
 def report(payload: Mapping[str, object]) -> HookReport | None:
     """What a payload says; None for one that is not Claude Code's."""
-    event, session = _text(payload, "hook_event_name"), _text(payload, "session_id")
+    event, session = _text(payload, "hook_event_name"), identifier(payload.get("session_id"))
     if event is None or session is None:
         return None
     transcript = _text(payload, "transcript_path")

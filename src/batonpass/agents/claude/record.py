@@ -20,6 +20,7 @@ from batonpass.transcripts.events import (
     TurnEnded,
     Used,
 )
+from batonpass.untrusted import count, moment, plain
 
 _SYNTHETIC = "<synthetic>"
 _FEEDBACK = "Stop hook feedback:"
@@ -51,6 +52,7 @@ def parse(line: bytes) -> list[Event]:
         if head.isSidechain or not _matters(head, line):
             return []
         entry = msgspec.json.decode(line, type=dict[str, Any])
+        entry = plain(entry) if b"\\u0000" in line else entry
         return list(_events(head, entry, _time(entry.get("timestamp"))))
     except (
         msgspec.DecodeError,
@@ -81,7 +83,7 @@ def _events(head: _Head, entry: dict[str, Any], at: float) -> Iterator[Event]:
         yield TurnEnded(at)
     elif head.subtype == "compact_boundary":
         facts = entry.get("compactMetadata") or {}
-        yield Compacted(at, str(facts.get("trigger", "auto")), facts.get("preTokens"))
+        yield Compacted(at, str(facts.get("trigger", "auto")), count(facts.get("preTokens")))
 
 
 def _user(entry: dict[str, Any], at: float) -> Iterator[Event]:
@@ -145,16 +147,17 @@ def _assistant(entry: dict[str, Any], at: float) -> Iterator[Event]:
                 yield ToolCalled(at, str(block["id"]), str(block["name"]), block.get("input") or {})
             case _:
                 pass
-    usage = message.get("usage")
-    model = message.get("model")
-    if usage and model and model != _SYNTHETIC and (used := used_tokens(usage)):
-        yield Used(at, used, int(usage.get("output_tokens") or 0), model, message_id)
+    usage, model = message.get("usage"), message.get("model")
+    if not isinstance(usage, dict) or not isinstance(model, str) or model == _SYNTHETIC:
+        return
+    if model and (used := used_tokens(usage)):
+        yield Used(at, used, count(usage.get("output_tokens")) or 0, model, message_id)
 
 
 def used_tokens(usage: dict[str, Any]) -> int:
     """What the next request will carry: all that went in, and what came out."""
     keys = ("input_tokens", "cache_creation_input_tokens", "cache_read_input_tokens", "output_tokens")
-    return sum(int(usage.get(key) or 0) for key in keys)
+    return sum(count(usage.get(key)) or 0 for key in keys)
 
 
 def _failure(entry: dict[str, Any]) -> str:
@@ -179,4 +182,6 @@ def _text(content: object) -> str:
 
 
 def _time(stamp: object) -> float:
-    return datetime.fromisoformat(stamp).timestamp() if isinstance(stamp, str) else 0.0
+    if not isinstance(stamp, str):
+        return 0.0
+    return moment(datetime.fromisoformat(stamp).timestamp()) or 0.0

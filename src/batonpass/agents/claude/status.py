@@ -10,7 +10,9 @@ import msgspec
 from batonpass.agents import processes
 from batonpass.agents.base import Binding, Found, Status
 from batonpass.agents.claude.settings import config_folder
+from batonpass.disk import read_plain
 from batonpass.session import State
+from batonpass.untrusted import count, identifier
 
 _STATES = {"idle": State.IDLE, "shell": State.IDLE, "busy": State.BUSY, "waiting": State.WAITING}
 
@@ -29,17 +31,17 @@ def status(binding: Binding, proc: Path = Path("/proc")) -> Status:
     if not alive:
         return Status(State.DEAD)
     try:
-        word = msgspec.json.decode(path.read_bytes(), type=dict[str, Any])
-    except (OSError, msgspec.DecodeError):
+        word = msgspec.json.decode(read_plain(path), type=dict[str, Any])
+    except (OSError, msgspec.DecodeError, UnicodeDecodeError, RecursionError):
         return Status(State.UNKNOWN)  # not written yet, or a version that keeps none
     if started is not None and str(word.get("procStart", started)) != started:
         return Status(State.DEAD)  # the number now belongs to another process
     said = word.get("status")
-    since = word.get("statusUpdatedAt")
+    since = count(word.get("statusUpdatedAt"))
     return Status(
         state=_STATES.get(said, State.UNKNOWN) if isinstance(said, str) else State.UNKNOWN,
-        agent_session=_string(word.get("sessionId")),
-        since=since / 1000 if isinstance(since, int | float) else None,
+        agent_session=identifier(word.get("sessionId")),
+        since=None if since is None else since / 1000,
         waiting_for=_string(word.get("waitingFor")),
         background=said == "shell",
     )
