@@ -25,6 +25,7 @@ from batonpass.cycle.workflow import Engine
 from batonpass.cycle.writing import draft_from_facts
 from batonpass.home import home, socket_path
 from batonpass.serve.api import Api
+from batonpass.session import State
 from batonpass.store import CycleRecord, Store, default_url, open_store
 from batonpass.supervisor.act import Supervisor
 from batonpass.supervisor.files import Files
@@ -43,6 +44,7 @@ log = logging.getLogger(__name__)
 
 _LOOK_SECONDS = 1.0
 _BEAT_SECONDS = 10.0
+_IDLE_SECONDS = 900.0  # any command or hook that needs a daemon starts one again
 
 
 class AlreadyRunning(Exception):
@@ -80,6 +82,7 @@ class Daemon:
         self._engine = Engine(url, self.host, self.stage)
         self._health = Health(self.supervisor, self.terminal)
         self._stopping = asyncio.Event()
+        self._last_needed = self.started
 
     def new_id(self) -> str:
         return secrets.token_hex(4)
@@ -162,10 +165,24 @@ class Daemon:
                     self.store.beat(self.host, beaten, name=socket.gethostname(), version=__version__)
             except Exception:
                 log.exception("the look round failed; it goes on")
+            if self._not_wanted():
+                self.stop()
             try:
                 await asyncio.wait_for(self._stopping.wait(), _LOOK_SECONDS)
             except TimeoutError:
                 continue
+
+    def _not_wanted(self) -> bool:
+        """A daemon whose home was removed, or that has had nothing to watch for a while, ends by itself."""
+        try:
+            if os.stat(self.home / "run" / "lock").st_ino != os.fstat(self._lock).st_ino:
+                return True
+        except FileNotFoundError:
+            return True
+        now = self.clock.now()
+        if any(watch.session.state is not State.ENDED for watch in self.supervisor.watches.values()):
+            self._last_needed = now
+        return now - self._last_needed >= _IDLE_SECONDS
 
     def stop(self, *, by_person: bool = False) -> None:
         if by_person:
@@ -242,8 +259,12 @@ def _host_id(root: Path) -> str:
 def main() -> int:
     """Run the daemon in this process until it is stopped."""
 
+    root = Path(home(os.environ)).absolute()
+    if os.environ.pop("BATON_REVIVED", "") and not (root / "run" / "daemon.argv").exists():
+        return 0  # the home was removed while a hook was starting us: do not make it anew
+
     async def serve() -> None:
-        await Daemon(Path(home(os.environ)).absolute(), os.environ).run()
+        await Daemon(root, os.environ).run()
 
     try:
         asyncio.run(serve())
