@@ -17,7 +17,7 @@ from batonpass.agents import get
 from batonpass.delivery import tags_in
 from batonpass.home import socket_path
 from batonpass.sim.tmux_server import run_tmux
-from batonpass.transcripts.events import Event, Prompted
+from batonpass.transcripts.events import Event, Prompted, Said
 
 T = TypeVar("T")
 
@@ -248,6 +248,11 @@ class Session:
 
         return self.house.wait(f"{self.name} is in step {steps}", seen)
 
+    def until_asked(self) -> None:
+        """Wait until the request for the document lies ready for the stop hook."""
+        folder = self.house.home / "sessions" / self.id
+        self.house.wait("the request lies ready", lambda: list(folder.glob("ask.*")))
+
     def cycle(self, number: int = 1) -> dict[str, Any]:
         """The cycle of that number, once it has ended."""
 
@@ -286,3 +291,7 @@ class Session:
             if lines and lines[0].get("cwd") == str(self.project):
                 found += [str(line.get("text")) for line in lines if line["event"] == "context"]
         return found
+
+    def said(self) -> list[str]:
+        """What the agent said in all its conversations."""
+        return [event.text for event in self.events(Said) if isinstance(event, Said)]

@@ -3,7 +3,6 @@
 import time
 
 from batonpass.sim.tmux_server import run_tmux
-from batonpass.transcripts.events import Said
 from tests.system.house import House, Session
 
 
@@ -35,7 +34,7 @@ def test_a_prompt_in_the_middle_is_answered_and_is_in_the_handoff(shared: House)
     assert {step["step"]: step["attempts"] for step in cycle["steps"]}["ask"] == 2
     assert "and keep the public names" in session.documents()[-1]
     assert session.prompts().count("and keep the public names") == 1
-    answers = [said.text for said in session.events(Said) if isinstance(said, Said)]
+    answers = session.said()
     assert len([text for text in answers if text.startswith("On it: and keep the public names")]) == 1
     assert set(session.tags().values()) == {1}
 
