@@ -15,13 +15,11 @@ _EVENTS = (
     "PostToolUse",
     "SessionEnd",
     "StopFailure",
-    "PreCompact",
-    "PostCompact",
     "Notification",
     "SubagentStart",
     "SubagentStop",
 )
-_TIMEOUTS = {"ask": 30, "prime": 10, "permit": 10, "note": 5, "event": 5}
+_TIMEOUTS = {"ask": 30, "prime": 10, "compact": 10, "permit": 10, "note": 5, "event": 5}
 _PATH_RULE = re.compile(r"(Edit|Read|Write|MultiEdit|NotebookEdit|Glob|Grep|LS)\(/(?!/)(.*)\)")
 _OUR_STATUS_LINE = re.compile(r"\bbaton(?:pass)?\b.*\bstatusline\b")
 
@@ -95,6 +93,7 @@ def _roles(prime_parts: int) -> dict[str, list[tuple[str, ...]]]:
         "SessionStart": [("prime", str(part)) for part in range(1, prime_parts + 1)],
         "Stop": [("ask",)],
         "PermissionRequest": [("permit",)],
+        "PreCompact": [("compact",)],
         "UserPromptSubmit": [("note",)],
         **{event: [("event",)] for event in _EVENTS},
     }
