@@ -96,11 +96,11 @@ class Baton:
         return self._run_tmux("capture-pane", "-p", "-t", self._pane)
 
     def until(self, look: Callable[[], Found | None], what: str, timeout: float = _WAIT_SECONDS) -> Found:
-        """The first answer of `look` that is not None or False; fails with all that is known when none comes."""
+        """The first answer of `look` that is something; fails with all that is known when none comes."""
         deadline = time.monotonic() + timeout
         while True:
             found = look()
-            if found is not None and found is not False:
+            if found:
                 return found
             if time.monotonic() >= deadline:
                 raise AssertionError(f"In {timeout:g} s never {what}.\n{self.story()}")
@@ -172,14 +172,19 @@ class Baton:
     # -- the end -------------------------------------------------------------------------------------
 
     def close(self) -> None:
-        """End daemon and tmux server by their ids, and wait until they are gone."""
+        """End agents, tmux server and daemon by their ids, and wait until they are gone."""
         if self._store:
             self._store.close()
-        pids = self._daemon()
+        with suppress(FileNotFoundError):
+            (self.home / "run" / "stopped").touch()  # or the last hooks of the agents start another daemon
         with suppress(RuntimeError):  # the server never ran, or ended with its last pane
-            pids += dict.fromkeys(map(int, self._run_tmux("list-panes", "-aF", "#{pid} #{pane_pid}").split()))
-        for pid in pids:
+            pids = self._run_tmux("list-panes", "-aF", "#{pid} #{pane_pid}").split()
+            for pid in dict.fromkeys(map(int, pids)):
+                _end(pid)
+        for pid in self._daemon():
             _end(pid)
+        for pid in self._daemon():
+            _end(pid)  # one that a hook had started a moment before
 
     def _daemon(self) -> list[int]:
         try:

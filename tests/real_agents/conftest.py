@@ -48,9 +48,15 @@ def claude_cli(request: pytest.FixtureRequest) -> Path:
 
 
 @pytest.fixture
-def model() -> Iterator[AnthropicModel]:
+def bodies(tmp_path: Path) -> Path:
+    """Where the model keeps every request as it came."""
+    return tmp_path / "requests"
+
+
+@pytest.fixture
+def model(bodies: Path) -> Iterator[AnthropicModel]:
     """The scripted model with a worker; set `model.brain` for another."""
-    with AnthropicModel(Worker()) as running:
+    with AnthropicModel(Worker(), record_dir=bodies) as running:
         yield running
 
 
