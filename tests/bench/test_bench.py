@@ -35,3 +35,13 @@ def test_with_json_a_benchmark_prints_the_object_and_nothing_else() -> None:
     lines, figures = bench("hook.py", "--rounds", "1", "--json")
     assert lines == []
     assert figures["event_ms"] > 0
+
+
+def test_the_cycle_benchmark_races_baton_against_a_bare_script() -> None:
+    lines, figures = bench("cycle.py", "--agent", "scripted", "--rounds", "1")
+    assert any("the whole" in line for line in lines)
+    assert figures["rounds"] == 1
+    assert figures["ratio"] > 0
+    assert figures["baton_s"] > 0
+    assert figures["floor_s"] > 0
+    assert {"prepare", "ask", "seal", "pass", "verify", "close"} <= set(figures["steps"])

@@ -1,0 +1,110 @@
+"""Baton's side of the race: its daemon and one live session, started as a user does."""
+
+import json
+import socket
+import subprocess
+import sys
+from typing import Any
+
+from _place import WORKER, Failed, Place, wait
+
+from batonpass.home import socket_path
+from batonpass.store import CycleRecord, CycleState, Store, default_url, open_store
+
+# The guards against storms would rightly stop a session that hands over every few seconds.
+_CONFIG = "breaker_per_hour: 100000\ncooldown_minutes: 0\nnotify:\n  desktop: false\n"
+
+
+class Ours:
+    """One live session under Baton, handed over again and again."""
+
+    def __init__(self, place: Place) -> None:
+        self._place = place
+        self._home = place.root / "home"
+        self._home.mkdir(mode=0o700)
+        (self._home / "config.yaml").write_text(_CONFIG, encoding="utf-8")
+        self._env = {**place.env, "BATON_HOME": str(self._home), "BATON_TMUX": place.socket}
+        self._session = self._pane = ""
+        self._store: Store | None = None
+
+    def start(self) -> None:
+        """A conversation with its first turn done."""
+        if self._place.agent == "claude":
+            options = ["--model", "claude-sonnet-4-6", "--permission-mode", "acceptEdits"]
+        else:
+            options = [f"--brain={WORKER}"]
+        argv = [sys.executable, "-m", "batonpass._entry", "run", self._place.agent, "--detach", "--json", "--"]
+        done = subprocess.run(
+            [*argv, *options, "--", "Begin with the work."],
+            cwd=self._place.project, env=self._env, capture_output=True, text=True, timeout=60, check=False,
+        )  # fmt: skip
+        if done.returncode:
+            raise Failed(f"baton run said: {done.stderr or done.stdout}")
+        started = json.loads(done.stdout)
+        self._session, self._pane = started["session"], started["pane"]
+        self._store = open_store(default_url(self._home))
+        self._rest()
+
+    def round(self, prompt: str) -> dict[str, float]:
+        """Hand over once; when each part was over, by the records."""
+        assert self._store is not None
+        before = len(self._store.cycles(session=self._session, limit=1000))
+        self._place.say(self._pane, prompt)
+        cycle = wait(lambda: self._ended(before), "the end of the cycle")
+        if cycle.state is not CycleState.DONE:
+            raise Failed(f"The cycle ended as {cycle.state}: {cycle.note}\n{self._story(cycle)}")
+        times = self._times(cycle)
+        self._rest()
+        return times
+
+    def close(self) -> None:
+        if self._store is not None:
+            self._store.close()
+
+    def _times(self, cycle: CycleRecord) -> dict[str, float]:
+        assert self._store is not None
+        ended = {step.step: step.ended or 0.0 for step in self._store.steps(cycle.id)}
+        began = self._store.events(session=self._session, name="SESSION_STARTED", limit=5)
+        transcript = next((self._place.root / "user").rglob(f"{cycle.old_agent_session}.jsonl"))
+        said = self._place.answered(transcript)
+        writing = self._place.answered(transcript, "I write the handoff now")
+        times = {
+            "crossed": max(at for at in said if at < writing[-1]),
+            "written": ended["await"],
+            "cleared": max(event.at for event in began),
+            "answered": ended["verify"],
+            "opened": cycle.started,
+            "closed": cycle.ended or 0.0,
+        }
+        steps = self._store.steps(cycle.id)
+        return times | {f"step {step.step}": (step.ended or 0.0) - step.started for step in steps}
+
+    def _ended(self, before: int) -> CycleRecord | None:
+        assert self._store is not None
+        cycles = self._store.cycles(session=self._session, limit=1000)
+        if len(cycles) <= before or not cycles[-1].ended:
+            return None
+        return cycles[-1] if all(step.ended for step in self._store.steps(cycles[-1].id)) else None
+
+    def _story(self, cycle: CycleRecord) -> str:
+        assert self._store is not None
+        steps = [f"  {step.step} {step.attempt} {step.state}: {step.note}" for step in self._store.steps(cycle.id)]
+        return "\n".join(steps)
+
+    def _status(self) -> dict[str, Any]:
+        with socket.socket(socket.AF_UNIX, socket.SOCK_STREAM) as connection:
+            connection.settimeout(30)
+            connection.connect(socket_path(str(self._home)))
+            connection.sendall(b'{"op": "status", "all": true}\n')
+            with connection.makefile("rb") as answer:
+                sessions = json.loads(answer.readline())["result"]["sessions"]
+        return next((dict(s) for s in sessions if s["session"] == self._session), {})
+
+    def _rest(self) -> None:
+        """Wait until the agent is idle, its usage is known and no cycle is under way."""
+
+        def rests() -> bool:
+            status = self._status()
+            return status.get("state") == "idle" and status.get("used") is not None and not status.get("cycle")
+
+        wait(rests, "a session at rest")

@@ -1,0 +1,147 @@
+"""A place of its own for whole cycles: project, home, tmux server and scripted model, all ended by their ids."""
+
+import contextlib
+import os
+import shutil
+import subprocess
+import sys
+import tempfile
+import time
+from collections.abc import Callable, Iterator, Mapping
+from dataclasses import dataclass
+from pathlib import Path
+from typing import TypeVar
+
+from _common import ROOT, SOURCE, end, environment
+
+from batonpass import agents
+from batonpass.agents.base import Agent
+from batonpass.sim.rehearsal import claude_environment, private_environment
+from batonpass.sim.tmux_server import server_pid, start_server
+from batonpass.transcripts.events import Said
+from batonpass.transcripts.whole import all_events
+
+Found = TypeVar("Found")
+
+PASTE_SECONDS = 0.15  # an Enter sooner after a paste is sometimes swallowed
+# A turn is one response; every second one of a conversation crosses the threshold (91 % of 167,000).
+WORKER = '{"start": 40000, "step": 112000, "handoff_step": 1000, "tool": "none"}'
+_LOOK_SECONDS = 0.01
+
+
+class Failed(SystemExit):
+    """The benchmark cannot go on; one sentence says why."""
+
+
+@dataclass(frozen=True, slots=True)
+class Place:
+    """Where one side of the race plays: nothing of it is shared with the other but the model."""
+
+    agent: str
+    root: Path
+    project: Path
+    socket: str
+    env: Mapping[str, str]
+
+    @property
+    def adapter(self) -> Agent:
+        return agents.get(self.agent)
+
+    def tmux(self, *words: str) -> str:
+        argv = ["tmux", "-u", "-S", self.socket, "-f", os.devnull, *words]
+        done = subprocess.run(argv, env=environment(), capture_output=True, text=True, timeout=10, check=False)
+        if done.returncode:
+            raise Failed(f"tmux {words[0]} said: {done.stderr.strip()}")
+        return done.stdout.strip()
+
+    def say(self, pane: str, text: str) -> None:
+        """Type a prompt as the barest script would: paste, the shortest safe wait, Enter."""
+        self.tmux("set-buffer", "-b", "say", "--", text, ";", "paste-buffer", "-p", "-d", "-b", "say", "-t", pane)
+        time.sleep(PASTE_SECONDS)
+        self.tmux("send-keys", "-t", pane, "Enter")
+
+    def transcript(self) -> Path | None:
+        """The record that grew last; one session lives here, so it is that session's."""
+        found = (self.root / "user").rglob("????????-????-????-????-????????????.jsonl")
+        return max(found, key=lambda path: path.stat().st_mtime_ns, default=None)
+
+    def answered(self, transcript: Path, text: str | None = None) -> list[float]:
+        """When the agent said what, by its own record."""
+        said = [event for event in all_events(transcript, self.adapter.parse) if isinstance(event, Said)]
+        return [event.at for event in said if text is None or text in event.text]
+
+
+def wait(look: Callable[[], Found | None], what: str, seconds: float = 60.0) -> Found:
+    """The first answer that is neither None nor False."""
+    deadline = time.monotonic() + seconds
+    while time.monotonic() < deadline:
+        found = look()
+        if found is not None and found is not False:
+            return found
+        time.sleep(_LOOK_SECONDS)
+    raise Failed(f"In {seconds:g} s never {what}; nothing was measured.")
+
+
+def claude_program() -> str | None:
+    """The newest Claude Code that scripts/agents installed, or the one on the PATH."""
+    chosen = os.environ.get("BATON_CLAUDE")
+    if chosen:
+        return chosen
+    found = sorted((ROOT / ".agents").glob("claude-*/node_modules/.bin/claude"))
+    return str(found[-1]) if found else shutil.which("claude")
+
+
+@contextlib.contextmanager
+def model() -> Iterator[str]:
+    """The scripted model in a process of its own, so that nobody shares an interpreter with it; its address."""
+    argv = [sys.executable, "-m", "batonpass.sim.anthropic", "--settings", WORKER]
+    process = subprocess.Popen(argv, env=environment(PYTHONPATH=str(SOURCE)), stdout=subprocess.PIPE, text=True)
+    try:
+        assert process.stdout is not None
+        yield process.stdout.readline().strip()
+    finally:
+        end(process.pid)
+        process.wait()
+        if process.stdout:
+            process.stdout.close()
+
+
+@contextlib.contextmanager
+def place(agent: str, url: str | None) -> Iterator[Place]:
+    """A fresh folder with a project, a home and a tmux server; what runs there ends with it."""
+    root = Path(tempfile.mkdtemp(prefix="bc-", dir="/tmp"))
+    project = _project(root / "project")
+    quiet = environment(TERM="tmux-256color", PYTHONPATH=str(SOURCE))
+    if url is None:
+        env = private_environment(root / "user", env=quiet) | {"BATON_SCRIPTED_HOME": str(root / "user")}
+    else:
+        env = claude_environment(root / "user", project, url, env=quiet)
+        env |= {"BATON_CLAUDE": claude_program() or "claude"}
+    here = Place(agent, root, project, str(root / "tmux"), env)
+    start_server(here.socket)
+    try:
+        yield here
+    finally:
+        _clear_away(here)
+
+
+def _clear_away(here: Place) -> None:
+    with contextlib.suppress(OSError, ValueError):
+        end(int((here.root / "home" / "run" / "lock").read_text(encoding="utf-8")))
+    pids: list[int] = []
+    with contextlib.suppress(Failed):
+        pids = [int(pid) for pid in here.tmux("list-panes", "-a", "-F", "#{pane_pid}").split()]
+    server = server_pid(here.socket)
+    for pid in (*pids, *([server] if server else [])):
+        end(pid)
+    shutil.rmtree(here.root, ignore_errors=True)
+
+
+def _project(folder: Path) -> Path:
+    folder.mkdir(parents=True)
+    (folder / "reader.py").write_text("def lines(path):\n    return open(path)\n", encoding="utf-8")
+    who = ("-c", "user.name=Bench", "-c", "user.email=bench@example.invalid")
+    for args in (("init", "-q", "-b", "main"), ("add", "."), (*who, "commit", "-q", "-m", "Begin")):
+        subprocess.run(["git", *args], cwd=folder, check=True, timeout=20)
+    (folder / "reader.py").write_text("def lines(path):\n    return list(open(path))\n", encoding="utf-8")
+    return folder
