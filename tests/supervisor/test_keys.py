@@ -1,0 +1,194 @@
+from pathlib import Path
+
+import pytest
+
+from batonpass.agents.base import Status
+from batonpass.session import State
+from batonpass.supervisor.keys import BUSY, DIALOG, GONE, MODE, TEXT, UNSENT, Keys, NotReady
+from batonpass.supervisor.watch import Watch
+from tests.supervisor.fakes import NO_BOX, TALK, FakePanes, HastyClock, ToldAgent, a_watch
+
+PROMPT = "[baton 7f3a91c2 ask 1] Write the handoff, please."
+
+
+@pytest.fixture
+def agent() -> ToldAgent:
+    return ToldAgent()
+
+
+@pytest.fixture
+def panes() -> FakePanes:
+    return FakePanes()
+
+
+@pytest.fixture
+def keys(panes: FakePanes, clock: HastyClock) -> Keys:
+    return Keys(panes, clock)
+
+
+@pytest.fixture
+def watch(tmp_path: Path, clock: HastyClock, agent: ToldAgent) -> Watch:
+    return a_watch(tmp_path, clock, agent)[0]
+
+
+async def refused(keys: Keys, watch: Watch) -> str:
+    with pytest.raises(NotReady) as caught:
+        await keys.ready(watch, 5.0)
+    return caught.value.code
+
+
+@pytest.mark.parametrize(
+    ("state", "code"),
+    [
+        (State.BUSY, BUSY),
+        (State.STARTING, BUSY),
+        (State.UNKNOWN, BUSY),
+        (State.WAITING, DIALOG),
+        (State.DEAD, GONE),
+    ],
+)
+async def test_nothing_is_typed_unless_the_agent_itself_says_that_it_is_idle(
+    keys: Keys, watch: Watch, agent: ToldAgent, panes: FakePanes, state: State, code: str
+) -> None:
+    agent.says = Status(state, TALK)
+    assert await refused(keys, watch) == code
+    assert panes.typed == []
+
+
+async def test_nothing_is_typed_while_the_stop_hook_is_open(keys: Keys, watch: Watch, panes: FakePanes) -> None:
+    watch.holding_stop = True
+    assert await refused(keys, watch) == BUSY
+
+
+async def test_the_screen_vetoes_a_dialog_unsent_text_and_a_missing_box(
+    keys: Keys, watch: Watch, agent: ToldAgent, panes: FakePanes
+) -> None:
+    panes.box = "half a thought"
+    assert await refused(keys, watch) == TEXT
+    panes.box = NO_BOX
+    assert await refused(keys, watch) == DIALOG
+    panes.box, agent.dialog_shown = "", "Do you want to go on?"
+    assert await refused(keys, watch) == DIALOG
+    assert panes.typed == []
+
+
+async def test_a_dead_or_vanished_pane_is_not_waited_for(
+    keys: Keys, watch: Watch, panes: FakePanes, clock: HastyClock
+) -> None:
+    before = clock.now()
+    panes.dead = 1
+    assert await refused(keys, watch) == GONE
+    panes.gone = True
+    assert await refused(keys, watch) == GONE
+    assert clock.now() == before
+
+
+async def test_somebody_who_reads_is_left_alone_for_half_the_time(
+    keys: Keys, watch: Watch, panes: FakePanes, clock: HastyClock
+) -> None:
+    panes.mode = "copy-mode"
+    obstacle = await keys.obstacle(watch)
+    assert obstacle is not None
+    assert obstacle.code == MODE
+    before = clock.now()
+    await keys.ready(watch, 20.0)
+    assert panes.mode == ""
+    assert clock.now() - before >= 10
+
+
+async def test_it_is_typed_when_the_person_has_cleared_the_box(keys: Keys, watch: Watch, panes: FakePanes) -> None:
+    panes.box = "half a thought"
+    looks = 0
+
+    async def look() -> None:
+        nonlocal looks
+        looks += 1
+        if looks == 3:
+            panes.box = ""
+
+    obstacle = keys.obstacle
+
+    async def spied(watch: Watch) -> NotReady | None:
+        await look()
+        return await obstacle(watch)
+
+    keys.obstacle = spied  # type: ignore[method-assign]
+    await keys.ready(watch, 60.0)
+    assert looks == 3
+
+
+async def test_a_prompt_is_pasted_once_and_entered_once(keys: Keys, watch: Watch, panes: FakePanes) -> None:
+    assert await keys.submit(watch, PROMPT, lambda: PROMPT in panes.sent)
+    assert panes.typed == [PROMPT, "Enter"]
+
+
+async def test_an_enter_that_was_swallowed_is_pressed_again_and_nothing_is_pasted_twice(
+    keys: Keys, watch: Watch, panes: FakePanes
+) -> None:
+    panes.swallow = 1
+    assert await keys.submit(watch, PROMPT, lambda: PROMPT in panes.sent)
+    assert panes.typed == [PROMPT, "Enter", "Enter"]
+
+
+async def test_a_prompt_that_was_sent_without_proof_is_not_entered_again(
+    keys: Keys, watch: Watch, panes: FakePanes
+) -> None:
+    assert not await keys.submit(watch, PROMPT, lambda: False)
+    assert panes.typed == [PROMPT, "Enter"]
+
+
+async def test_a_text_that_mixed_with_a_persons_is_not_sent(keys: Keys, watch: Watch, panes: FakePanes) -> None:
+    def type_too() -> None:
+        panes.box += " and something of mine"
+
+    panes.on_paste = type_too
+    with pytest.raises(NotReady) as caught:
+        await keys.submit(watch, PROMPT, lambda: False)
+    assert caught.value.code == UNSENT
+    assert panes.sent == []
+
+
+async def test_no_enter_goes_into_an_agent_that_became_busy_or_shows_a_dialog(
+    keys: Keys, watch: Watch, panes: FakePanes, agent: ToldAgent
+) -> None:
+    def begin() -> None:
+        agent.says = Status(State.BUSY, TALK)
+
+    panes.on_paste = begin
+    with pytest.raises(NotReady, match="became busy"):
+        await keys.submit(watch, PROMPT, lambda: False)
+    agent.says, panes.box = Status(State.IDLE, TALK), ""
+
+    def ask() -> None:
+        agent.dialog_shown = "Do you want to go on?"
+
+    panes.on_paste = ask
+    with pytest.raises(NotReady):
+        await keys.submit(watch, PROMPT, lambda: False)
+    assert "Enter" not in panes.typed
+
+
+async def test_a_pane_that_vanishes_while_it_is_typed_into_is_said_so(
+    keys: Keys, watch: Watch, panes: FakePanes
+) -> None:
+    def vanish() -> None:
+        panes.gone = True
+
+    panes.on_paste = vanish
+    with pytest.raises(NotReady) as caught:
+        await keys.submit(watch, PROMPT, lambda: False)
+    assert caught.value.code == GONE
+
+
+async def test_what_was_typed_before_a_crash_is_found_in_the_box_and_only_entered(
+    keys: Keys, watch: Watch, panes: FakePanes, agent: ToldAgent
+) -> None:
+    assert not await keys.holds(watch, PROMPT)
+    panes.box = PROMPT
+    assert await keys.holds(watch, PROMPT)
+    assert not await keys.holds(watch, "another prompt altogether")
+    assert await keys.submit(watch, PROMPT, lambda: PROMPT in panes.sent, pasted=True)
+    assert panes.typed == ["Enter"]
+    panes.box = PROMPT
+    agent.says = Status(State.BUSY, TALK)
+    assert not await keys.holds(watch, PROMPT)
