@@ -45,7 +45,7 @@ def test_sqlite_is_set_to_lose_nothing(tmp_path: Path) -> None:
             for name in ("journal_mode", "synchronous", "busy_timeout", "foreign_keys")
         }
     database.close()
-    assert settings == {"journal_mode": "wal", "synchronous": 2, "busy_timeout": 30_000, "foreign_keys": 1}
+    assert settings == {"journal_mode": "wal", "synchronous": 2, "busy_timeout": 5_000, "foreign_keys": 1}
 
 
 def test_what_was_stored_is_there_when_it_is_opened_again(url: str) -> None:

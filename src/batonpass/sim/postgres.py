@@ -20,9 +20,31 @@ class NotAvailable(Exception):
     """No PostgreSQL server can be started here; the text says why and what to do."""
 
 
+class Server:
+    """A server in a folder of its own. It can be stopped for a while, and finds its data again."""
+
+    def __init__(self, programs: Path, folder: Path, account: pwd.struct_passwd | None) -> None:
+        self._folder, self._account = folder, account
+        self._data = folder / "data"
+        self._control = [str(programs / "pg_ctl"), "-D", str(self._data), "-w", "-t", str(_SECONDS)]
+        self.url = f"postgresql://postgres@/postgres?host={folder}"
+        initdb = ["-D", str(self._data), "-U", "postgres", "-A", "trust", "-E", "UTF8", "--locale=C", "--no-sync"]
+        _run([str(programs / "initdb"), *initdb], folder, account)
+
+    def start(self) -> None:
+        """Return when it takes connections."""
+        options = f"{_OPTIONS} -k {self._folder}"
+        _run([*self._control, "-l", str(self._folder / "log"), "-o", options, "start"], self._folder, self._account)
+
+    def stop(self) -> None:
+        """Cut off everyone at once, as a crash would; what was committed is kept."""
+        if (self._data / "postmaster.pid").exists():
+            _run([*self._control, "-m", "immediate", "stop"], self._folder, self._account)
+
+
 @contextmanager
-def private_postgres() -> Iterator[str]:
-    """The URL of a server of our own, reached through a socket in a private folder; gone afterwards.
+def postgres_server() -> Iterator[Server]:
+    """A running server of our own, reached through a socket in a private folder; gone afterwards.
 
     Raises NotAvailable where its programs are missing or refuse to start.
     """
@@ -33,19 +55,21 @@ def private_postgres() -> Iterator[str]:
     try:
         if account is not None:
             os.chown(folder, account.pw_uid, account.pw_gid)
-        data = folder / "data"
-        initdb = ["-D", str(data), "-U", "postgres", "-A", "trust", "-E", "UTF8", "--locale=C", "--no-sync"]
-        _run([str(programs / "initdb"), *initdb], folder, account)
-        control = [str(programs / "pg_ctl"), "-D", str(data), "-w", "-t", str(_SECONDS)]
-        start = ["-l", str(folder / "log"), "-o", f"{_OPTIONS} -k {folder}", "start"]
+        server = Server(programs, folder, account)
         try:
-            _run([*control, *start], folder, account)
-            yield f"postgresql://postgres@/postgres?host={folder}"
+            server.start()
+            yield server
         finally:
-            if (data / "postmaster.pid").exists():
-                _run([*control, "-m", "immediate", "stop"], folder, account)
+            server.stop()
     finally:
         shutil.rmtree(folder, ignore_errors=True)
+
+
+@contextmanager
+def private_postgres() -> Iterator[str]:
+    """The URL of such a server, for those who need no more of it."""
+    with postgres_server() as server:
+        yield server.url
 
 
 def _programs() -> Path:

@@ -2,6 +2,8 @@
 
 Methods may be called from any thread and are quick. Lists are oldest first, and a limit keeps the newest.
 Times are UTC seconds since the epoch. Whatever goes wrong is a StoreError with one clear sentence.
+While the database is away (a server that is down, a disk that is full) it is a StoreAway, and what merely
+reports (events, readings, health checks, sessions, deliveries that were seen) is kept and written later.
 """
 
 from types import TracebackType
@@ -9,8 +11,9 @@ from types import TracebackType
 from batonpass.store.cycles import Cycles
 from batonpass.store.deliveries import Deliveries
 from batonpass.store.engine import Database, default_url
-from batonpass.store.errors import AmbiguousSession, StoreError
+from batonpass.store.errors import AmbiguousSession, StoreAway, StoreError
 from batonpass.store.history import History
+from batonpass.store.hosts import ALIVE_SECONDS, Hosts
 from batonpass.store.migrate import migrate
 from batonpass.store.readings import Readings
 from batonpass.store.records import (
@@ -26,6 +29,7 @@ from batonpass.store.records import (
 from batonpass.store.sessions import Sessions
 
 __all__ = [
+    "ALIVE_SECONDS",
     "AmbiguousSession",
     "Author",
     "CycleRecord",
@@ -36,19 +40,43 @@ __all__ = [
     "HostRecord",
     "StepRecord",
     "Store",
+    "StoreAway",
     "StoreError",
     "default_url",
     "open_store",
 ]
 
 
-class Store(Sessions, Readings, Deliveries, Cycles, History):
+class Store(Sessions, Hosts, Readings, Deliveries, Cycles, History):
     """Everything that Baton remembers. Close it, or use it in a `with`."""
 
     @property
     def where(self) -> str:
         """The file, or the URL without its password."""
         return self._db.where
+
+    @property
+    def away(self) -> StoreAway | None:
+        """Why the database could not be used the last time; None when it could."""
+        return self._db.away
+
+    @property
+    def late(self) -> int:
+        """How many records wait for the database to come back."""
+        return self._db.late
+
+    def answers(self) -> bool:
+        """Whether the database can be written to, with everything that waited for it. May take seconds."""
+        try:
+            self.put("answers", True)
+        except StoreAway:
+            return False
+        return True
+
+    @property
+    def shared(self) -> bool:
+        """Whether other hosts may use it too."""
+        return not self._db.is_sqlite
 
     def close(self) -> None:
         self._db.close()

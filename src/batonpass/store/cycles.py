@@ -26,9 +26,15 @@ class Cycles(Part):
     def cycle(self, id: str) -> CycleRecord | None:
         return self._one(sa.select(cycles).where(cycles.c.id == id), CycleRecord)
 
-    def cycles(self, session: str | None = None, limit: int = 50) -> list[CycleRecord]:
-        """The last cycles, of one session if asked, oldest first."""
+    def cycles(
+        self, session: str | None = None, limit: int = 50, *, host: str | None = None, running: bool = False
+    ) -> list[CycleRecord]:
+        """The last cycles, of one session, of one host, or those under way if asked, oldest first."""
         query = sa.select(cycles)
+        if host is not None:
+            query = query.where(cycles.c.host == host)
+        if running:
+            query = query.where(cycles.c.state == CycleState.RUNNING)
         if session is not None:
             query = query.where(cycles.c.session == session)
         return self._last(query, limit, cycles.c.started, cycles.c.id, kind=CycleRecord)

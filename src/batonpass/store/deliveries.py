@@ -28,7 +28,13 @@ class Deliveries(Part):
         return self._all(query.order_by(deliveries.c.offered, deliveries.c.tag), Delivery)
 
     def mark_seen(self, tag: str, at: float) -> bool:
-        """Note that the agent's record shows it. True the first time, False after that or when unknown."""
+        """Note that the agent's record shows it. True the first time, False after that, when unknown, or when the
+        database is away and it is written later."""
         statement = sa.update(deliveries).where(deliveries.c.tag == tag, ~_SEEN)
-        with self._db.write() as connection:
-            return connection.execute(statement.values(state=DeliveryState.SEEN, seen=at)).rowcount == 1
+        changed: list[int] = []
+
+        def work(connection: sa.Connection) -> None:
+            changed.append(connection.execute(statement.values(state=DeliveryState.SEEN, seen=at)).rowcount)
+
+        self._db.record(work)
+        return changed[-1:] == [1]

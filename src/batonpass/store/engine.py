@@ -1,10 +1,13 @@
 """Connections to the database, and the only place that knows which database it is."""
 
 import json
+import logging
 import os
 import sqlite3
 import threading
-from collections.abc import Iterator, Mapping
+import time
+from collections import deque
+from collections.abc import Callable, Iterator, Mapping
 from contextlib import AbstractContextManager, contextmanager, nullcontext
 from pathlib import Path
 
@@ -13,9 +16,14 @@ from sqlalchemy import event
 from sqlalchemy.dialects import postgresql, sqlite
 from sqlalchemy.engine.interfaces import DBAPIConnection
 
-from batonpass.store.errors import StoreError, explain
+from batonpass.store.errors import StoreAway, StoreError, explain
 
-BUSY_SECONDS = 30
+log = logging.getLogger(__name__)
+
+BUSY_SECONDS = 5
+CONNECT_SECONDS = 5
+_AWAY_SECONDS = 0.5  # how long a server that did not answer is not asked again
+_LATE = 20_000  # records that are kept for a database that is away
 SCHEMA = "baton"  # on PostgreSQL, beside the engine's own "dbos"
 _MIGRATION_LOCK = 0x6261746F6E  # any number that nobody else takes
 
@@ -23,6 +31,9 @@ _MIGRATION_LOCK = 0x6261746F6E  # any number that nobody else takes
 def default_url(home: Path) -> str:
     """The URL of the database file in a state directory."""
     return sa.URL.create("sqlite", database=os.path.abspath(home / "baton.db")).render_as_string()
+
+
+Work = Callable[[sa.Connection], object]
 
 
 class Database:
@@ -36,17 +47,63 @@ class Database:
         # Our own threads take turns here: SQLite would have them sleep and try again.
         self._turn: AbstractContextManager[object] = threading.Lock() if self.is_sqlite else nullcontext()
         self._writer = self.engine.execution_options(baton_write=True)
+        self.away: StoreAway | None = None  # why it did not answer the last time
+        self._ask_again = 0.0
+        self._late: deque[Work] = deque(maxlen=_LATE)
+        self._catching_up = threading.RLock()
 
     @contextmanager
     def read(self) -> Iterator[sa.Connection]:
-        """One consistent view of the data."""
-        with self._sentences(), self.engine.begin() as connection:
+        """One consistent view of the data, with everything that was recorded before."""
+        self._catch_up()
+        with self._sentences(clears=not self.is_sqlite), self.engine.begin() as connection:
             yield connection
 
     @contextmanager
     def write(self) -> Iterator[sa.Connection]:
         """A transaction: all of it is kept on leaving, or nothing."""
-        with self._turn, self._sentences(), self._writer.begin() as connection:
+        self._catch_up()
+        with self._transaction() as connection:
+            yield connection
+
+    def record(self, work: Work) -> None:
+        """Write something that nobody waits for: while the database is away it is kept, and made up for in order."""
+        with self._catching_up:
+            self._late.append(work)
+            try:
+                self._catch_up(refusals=True)
+            except StoreAway:
+                if len(self._late) == _LATE:
+                    log.error("the store %s is away, and the oldest record that waits for it is dropped", self.where)
+
+    @property
+    def late(self) -> int:
+        """How many records wait for the database."""
+        return len(self._late)
+
+    def _catch_up(self, *, refusals: bool = False) -> None:
+        """Make up for what could not be written, oldest first. A refusal is raised only to whoever recorded it."""
+        while self._late:
+            with self._catching_up:
+                if not self._late:
+                    return
+                alone = len(self._late) == 1
+                try:
+                    with self._transaction() as connection:
+                        self._late[0](connection)
+                except StoreAway:
+                    raise
+                except StoreError as error:
+                    self._late.popleft()
+                    if refusals and alone:
+                        raise
+                    log.warning("a late record was dropped: %s", error)
+                else:
+                    self._late.popleft()
+
+    @contextmanager
+    def _transaction(self) -> Iterator[sa.Connection]:
+        with self._turn, self._sentences(clears=True), self._writer.begin() as connection:
             yield connection
 
     @contextmanager
@@ -80,16 +137,31 @@ class Database:
             statement = statement.on_conflict_do_nothing(index_elements=[key])
         connection.execute(statement)
 
+    def now(self) -> sa.ColumnElement[float]:
+        """The database's own time in seconds since the epoch: hosts that share it need not agree on theirs."""
+        if self.is_sqlite:
+            return (sa.func.julianday("now") - 2440587.5) * 86_400.0
+        return sa.cast(sa.extract("epoch", sa.func.clock_timestamp()), sa.Double)
+
     def close(self) -> None:
         """Give back every connection."""
         self.engine.dispose()
 
     @contextmanager
-    def _sentences(self) -> Iterator[None]:
+    def _sentences(self, *, clears: bool) -> Iterator[None]:
+        """Errors as sentences. A server that just did not answer is not asked again at once."""
+        if self.away is not None and time.monotonic() < self._ask_again:
+            raise StoreAway(str(self.away), where=self.where) from self.away
         try:
             yield
         except sa.exc.SQLAlchemyError as error:
-            raise explain(error, self.where) from error
+            told = explain(error, self.where)
+            if isinstance(told, StoreAway):
+                self.away = told
+                self._ask_again = 0.0 if self.is_sqlite else time.monotonic() + _AWAY_SECONDS
+            raise told from error
+        if clears:  # a full disk can still be read: only a write tells that it has room again
+            self.away = None
 
 
 def _parse(url: str) -> sa.URL:
@@ -148,8 +220,11 @@ def _sqlite(url: sa.URL) -> sa.Engine:
 
 
 def _postgres(url: sa.URL) -> sa.Engine:
+    # One that vanished without a word must not hold its askers up for the minutes that TCP would wait.
+    patience = {"connect_timeout": CONNECT_SECONDS, "tcp_user_timeout": 2000 * CONNECT_SECONDS}
+    own = {name: value for name, value in patience.items() if name not in url.query}
     # A server that was restarted is noticed before a statement is lost on a dead connection.
-    engine = sa.create_engine(url, json_serializer=_dumps, pool_pre_ping=True)
+    engine = sa.create_engine(url, json_serializer=_dumps, pool_pre_ping=True, connect_args=own)
 
     @event.listens_for(engine, "connect")
     def prepare(connection: DBAPIConnection, _record: object) -> None:

@@ -13,6 +13,10 @@ class StoreError(Exception):
         self.where = where
 
 
+class StoreAway(StoreError):
+    """The database cannot be used for now: nothing is wrong with what was asked, and later it will be done."""
+
+
 class AmbiguousSession(StoreError):
     """A name, pane or id prefix fits more than one session; `ids` are theirs."""
 
@@ -35,7 +39,7 @@ _SQLITE = {
         "mend that, or point BATON_HOME or BATON_STORE elsewhere."
     ),
     sqlite3.SQLITE_BUSY: (
-        "The store {where} was held by another process for over 30 seconds, so nothing was written: "
+        "The store {where} was held by another process for too long, so nothing was written: "
         "see which process has it open, then try again."
     ),
     sqlite3.SQLITE_IOERR: (
@@ -47,7 +51,8 @@ _DAMAGED = (
     "The store {where} is damaged and was left as it is: move it aside to start with an empty one, "
     "or put a backup in its place."
 )
-_SQLITE |= {sqlite3.SQLITE_CORRUPT: _DAMAGED, sqlite3.SQLITE_NOTADB: _DAMAGED}
+_BROKEN = (sqlite3.SQLITE_CORRUPT, sqlite3.SQLITE_NOTADB)
+_SQLITE |= dict.fromkeys(_BROKEN, _DAMAGED)
 
 
 def explain(error: exc.SQLAlchemyError, where: str) -> StoreError:
@@ -59,20 +64,26 @@ def explain(error: exc.SQLAlchemyError, where: str) -> StoreError:
         # Extended codes carry the plain one in their low byte.
         code = getattr(origin, "sqlite_errorcode", 0) & 0xFF
         if code in _SQLITE:
-            return StoreError(_SQLITE[code].format(where=where), where=where)
-    elif isinstance(error, exc.OperationalError):
-        return StoreError(f"The store {where} cannot be reached, so nothing was written: {_first(origin)}", where=where)
+            kind = StoreError if code in _BROKEN else StoreAway
+            return kind(_SQLITE[code].format(where=where), where=where)
+    elif isinstance(error, exc.OperationalError) or _cut_off(error):
+        return StoreAway(f"The store {where} cannot be reached, so nothing was written: {_first(origin)}", where=where)
     if isinstance(error, exc.IntegrityError):
         return StoreError(
             f"The store {where} refused a record that names something it does not have: {_first(origin)}",
             where=where,
         )
     if isinstance(error, exc.TimeoutError):
-        return StoreError(f"All connections to the store {where} are in use, so nothing was written.", where=where)
+        return StoreAway(f"All connections to the store {where} are in use, so nothing was written.", where=where)
     return StoreError(
         f"The store {where} refused the request, and nothing was changed: {_first(origin or error)}",
         where=where,
     )
+
+
+def _cut_off(error: exc.SQLAlchemyError) -> bool:
+    """Whether the connection broke under the statement."""
+    return isinstance(error, exc.DBAPIError) and error.connection_invalidated
 
 
 def _first(error: BaseException | None) -> str:

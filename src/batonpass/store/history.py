@@ -42,14 +42,24 @@ class History(Part):
         cycle: str | None = None,
         data: Mapping[str, object] | None = None,
     ) -> int:
-        """Write a line of the log; gives its number."""
+        """Write a line of the log; gives its number, or 0 when the database is away and it is written later."""
         row = {"name": name, "at": at, "session": session, "cycle": cycle, "data": dict(data or {})}
-        with self._db.write() as connection:
-            return int(connection.execute(sa.insert(events).values(**row).returning(events.c.id)).scalar_one())
+        numbers: list[int] = []
 
-    def events(self, session: str | None = None, name: str | None = None, limit: int = 200) -> list[EventRecord]:
-        """The last events, of a session or of a name if asked, oldest first."""
+        def work(connection: sa.Connection) -> None:
+            number = connection.execute(sa.insert(events).values(**row).returning(events.c.id)).scalar_one()
+            numbers.append(int(number))
+
+        self._db.record(work)
+        return numbers[-1] if numbers else 0
+
+    def events(
+        self, session: str | None = None, name: str | None = None, limit: int = 200, *, host: str | None = None
+    ) -> list[EventRecord]:
+        """The last events, of a session, of a name or of one host's sessions if asked, oldest first."""
         query = sa.select(events)
+        if host is not None:
+            query = query.where(events.c.session.in_(sa.select(sessions.c.id).where(sessions.c.host == host)))
         if session is not None:
             query = query.where(events.c.session == session)
         if name is not None:

@@ -5,7 +5,7 @@ import sqlalchemy as sa
 from batonpass.store.engine import Database
 from batonpass.store.errors import StoreError
 
-HEAD = "0001"
+HEAD = "0002"
 VERSION_TABLE = "baton_migrations"
 
 _version = sa.Table(VERSION_TABLE, sa.MetaData(), sa.Column("version_num", sa.String(32), primary_key=True))

@@ -17,8 +17,9 @@ _GRAINS = ((DAY, 7 * DAY, 60), (7 * DAY, None, 3600))
 
 class Readings(Part):
     def add_reading(self, session_id: str, reading: Reading) -> None:
-        with self._db.write() as connection:
-            connection.execute(sa.insert(readings).values(session=session_id, **values(reading)))
+        """Keep a reading; while the database is away it is written later."""
+        row = {"session": session_id, **values(reading)}
+        self._db.record(lambda connection: connection.execute(sa.insert(readings).values(**row)))
 
     def readings(self, session_id: str, *, agent_session: str | None = None, limit: int = 200) -> list[Reading]:
         """The last readings of a session, or of one conversation of it, oldest first."""
@@ -61,10 +62,12 @@ class Readings(Part):
         action: str | None,
         at: float,
     ) -> None:
-        """Keep a health check: of what (context, handoff), and how it went (ok, warning, critical)."""
+        """Keep a health check: of what (context, handoff), and how it went (ok, warning, critical).
+
+        While the database is away it is written later.
+        """
         health = HealthRecord(at, session_id, project, check_type, status, dict(details), action)
-        with self._db.write() as connection:
-            connection.execute(sa.insert(health_checks).values(**values(health)))
+        self._db.record(lambda connection: connection.execute(sa.insert(health_checks).values(**values(health))))
 
     def health_checks(self, session: str | None = None, *, limit: int = 200) -> list[HealthRecord]:
         """The last health checks, oldest first."""

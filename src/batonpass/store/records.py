@@ -26,8 +26,9 @@ class Author(StrEnum):
 class HostRecord:
     id: str
     name: str
-    heartbeat: float
+    heartbeat: float  # by its own clock
     version: str | None = None
+    age: float | None = field(default=None, compare=False)  # seconds since then, by the database's clock
 
 
 @dataclass(frozen=True, slots=True)

@@ -1,4 +1,4 @@
-"""Sessions and the hosts that they run on."""
+"""Sessions."""
 
 from typing import Any
 
@@ -7,17 +7,16 @@ import sqlalchemy as sa
 from batonpass.session import PaneRef, Session, State
 from batonpass.store.base import Part, record, values
 from batonpass.store.errors import AmbiguousSession, StoreError
-from batonpass.store.records import HostRecord
-from batonpass.store.tables import hosts, sessions
+from batonpass.store.tables import sessions
 
 _LIVE = sa.and_(sessions.c.ended.is_(None), sessions.c.state != State.ENDED)
 
 
 class Sessions(Part):
     def save_session(self, session: Session) -> None:
-        """Keep a session; one that is known already takes all of the new values."""
-        with self._db.write() as connection:
-            self._db.keep(connection, sessions, "id", _row(values(session)))
+        """Keep a session; one that is known already takes all of the new values. Written later if need be."""
+        row = _row(values(session))
+        self._db.record(lambda connection: self._db.keep(connection, sessions, "id", row))
 
     def session(self, id: str) -> Session | None:
         found = self._select(sessions.c.id == id)
@@ -59,17 +58,6 @@ class Sessions(Part):
         query = sa.select(sessions).where(*conditions).order_by(sessions.c.created, sessions.c.id)
         with self._db.read() as connection:
             return [_session(row) for row in connection.execute(query).mappings()]
-
-    def beat(self, host: str, at: float, *, name: str | None = None, version: str | None = None) -> None:
-        """Note that a host is alive; a name and a version that were told before stay until told anew."""
-        told = {key: value for key, value in (("name", name), ("version", version)) if value is not None}
-        with self._db.write() as connection:
-            new = {"id": host, "name": host, "heartbeat": at, "version": None}
-            self._db.keep(connection, hosts, "id", new, overwrite=False)
-            connection.execute(sa.update(hosts).where(hosts.c.id == host).values(heartbeat=at, **told))
-
-    def hosts(self) -> list[HostRecord]:
-        return self._all(sa.select(hosts).order_by(hosts.c.id), HostRecord)
 
 
 def _only(text: str, found: list[Session]) -> Session:

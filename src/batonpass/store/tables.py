@@ -89,6 +89,16 @@ hosts = sa.Table(
     sa.Column("name", sa.Text, nullable=False),
     _moment("heartbeat"),
     sa.Column("version", sa.Text),
+    _moment("seen", nullable=True),  # the same by the database's own clock
+)
+
+# Places that cycles hold while they run, shared by all hosts; one whose host is gone runs out.
+leases = sa.Table(
+    "leases",
+    metadata,
+    sa.Column("cycle", sa.Text, primary_key=True),
+    sa.Column("host", sa.Text, nullable=False),
+    _moment("expires"),
 )
 
 sessions = sa.Table(
