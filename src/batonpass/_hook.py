@@ -11,6 +11,8 @@ import time
 
 from batonpass import home as places
 
+_PAYLOAD_LIMIT = 60 << 20  # of a line that the daemon takes; one that is longer is cut, and refused as torn
+_SPOOL_LIMIT = 64 << 20  # a daemon that is away for weeks must not cost the disk
 _CONNECT_SECONDS = 0.25
 _ASK_SECONDS = 2.5  # how long a stop hook waits for the daemon's word before it looks for itself
 _REVIVE_SECONDS = 10  # a daemon that is away is started again at most this often
@@ -18,11 +20,19 @@ _REVIVE_SECONDS = 10  # a daemon that is away is started again at most this ofte
 
 def main(command: str, args: list[str]) -> int:
     """Never fails the agent: whatever goes wrong here, the turn goes on."""
+    try:
+        return _main(command, args)
+    except Exception as error:  # one sentence for whoever looks, and the agent goes on
+        print(f"baton: the {command} did nothing: {type(error).__name__}: {error}", file=sys.stderr)
+        return 127 if command == "exec" else 0
+
+
+def _main(command: str, args: list[str]) -> int:
     session = os.environ.get("BATON_SESSION", "")
     if command == "exec":
         return _exec(args[0] if args else session, args[1] if len(args) > 1 else places.home(os.environ))
-    payload = sys.stdin.buffer.read()
-    if not session or not session.isalnum():
+    payload = sys.stdin.buffer.read(_PAYLOAD_LIMIT)
+    if not (session.isascii() and session.isalnum()):
         return 0
     root = places.home(os.environ)
     folder = places.session_folder(root, session)
@@ -50,10 +60,12 @@ def main(command: str, args: list[str]) -> int:
 
 def _line(session: str, role: str, payload: bytes) -> bytes:
     """One report line, made without a JSON encoder: the payload is JSON already, whose strings hold no raw newline."""
-    pane = "".join(c for c in os.environ.get("TMUX_PANE", "") if c.isalnum() or c == "%")
-    head = f'{{"op":"hook","session":"{session}","role":"{role}","pane":"{pane}","at":{time.time():.3f},"payload":'
+    pane = "".join(c for c in os.environ.get("TMUX_PANE", "") if c.isascii() and (c.isalnum() or c == "%"))
+    role = "".join(c for c in role if c.isascii() and c.isalnum())
     body = payload.strip().replace(b"\r", b" ").replace(b"\n", b" ") or b"null"
-    return head.encode("ascii") + body + b"}\n"
+    # Last, because of two keys of one name the last counts: no payload can speak for another session.
+    tail = f',"op":"hook","session":"{session}","role":"{role}","pane":"{pane}","at":{time.time():.3f}}}\n'
+    return b'{"payload":' + body + tail.encode("ascii")
 
 
 def _report(root: str, session: str, role: str, payload: bytes, wait: float = 0.0) -> None:
@@ -66,10 +78,13 @@ def _report(root: str, session: str, role: str, payload: bytes, wait: float = 0.
 def _send(root: str, line: bytes, wait: float = 0.0) -> bool:
     import _socket
 
+    path = places.socket_path(root)
+    if places.socket_trouble(path):
+        return False
     connection = _socket.socket(_socket.AF_UNIX, _socket.SOCK_STREAM)
     try:
         connection.settimeout(_CONNECT_SECONDS)
-        connection.connect(places.socket_path(root))
+        connection.connect(path)
         sent = 0
         while sent < len(line):
             sent += connection.send(line[sent:])
@@ -97,7 +112,9 @@ def _spool(root: str, line: bytes) -> None:
         os.makedirs(os.path.dirname(path), mode=0o700, exist_ok=True)
         descriptor = os.open(path, os.O_WRONLY | os.O_CREAT | os.O_APPEND, 0o600)
         try:
-            os.write(descriptor, line)
+            if os.fstat(descriptor).st_size < _SPOOL_LIMIT:
+                # On a full disk half a line may be left: the next one begins a line of its own all the same.
+                os.write(descriptor, b"\n" + line)
         finally:
             os.close(descriptor)
     except OSError:
@@ -163,8 +180,7 @@ def _prime(folder: str, part: str, payload: bytes) -> bytes | None:
         kind, _, rest = name.partition(".")
         source, _, number = rest.partition(".")
         if kind == "prime" and number == part and f'"source":"{source}"'.encode() in compact:
-            with open(os.path.join(folder, name), "rb") as file:
-                return file.read()
+            return _read(os.path.join(folder, name))  # nothing, when it was taken back in between
     return None
 
 
@@ -180,11 +196,12 @@ def _permit(folder: str, payload: bytes) -> bytes | None:
         for key in permit["path_at"]:
             value = value[key]
         wanted = os.path.realpath(os.path.join(request.get("cwd") or "/", value))
-        allowed = os.path.realpath(permit["folder"])
+        allowed = permit["folder"]
         tool = request.get("tool_name")
-    except (OSError, ValueError, KeyError, TypeError, AttributeError):
+    except (OSError, ValueError, KeyError, TypeError, AttributeError, RecursionError):
         return None
-    if tool in permit["tools"] and wanted.startswith(allowed + os.sep):
+    # A folder that has become a link since the rule was laid out leads to where nobody allowed anything.
+    if tool in permit["tools"] and os.path.realpath(allowed) == allowed and wanted.startswith(allowed + os.sep):
         return str(permit["stdout"]).encode()
     return None
 
@@ -223,6 +240,9 @@ def _exec(session: str, root: str) -> int:
     """Become the agent that the session's launch file describes; the pane's process is then the agent itself."""
     import json
 
+    if not (session.isascii() and session.isalnum()):
+        print(f"baton: {session!r} is no session's id, so nothing was started", file=sys.stderr)
+        return 127
     path = os.path.join(places.session_folder(root, session), "launch.json")
     try:
         with open(path, encoding="utf-8") as file:
@@ -233,6 +253,6 @@ def _exec(session: str, root: str) -> int:
                 environment[name] = os.environ[name]
         os.chdir(launch["cwd"])
         os.execvpe(launch["argv"][0], launch["argv"], environment)
-    except (OSError, ValueError, KeyError) as error:
+    except (OSError, ValueError, LookupError, TypeError) as error:
         print(f"baton: the agent of session {session} could not be started: {error}; see {path}", file=sys.stderr)
     return 127

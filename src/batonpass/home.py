@@ -1,6 +1,7 @@
 """Where Baton keeps its state. Standard library only: hooks import this on every message."""
 
 import os
+import stat
 
 TYPE_CHECKING = False  # `typing` and `collections.abc` would take longer to import than the rest of a hook
 if TYPE_CHECKING:
@@ -24,6 +25,25 @@ def socket_path(home: str) -> str:
 
     digest = hashlib.sha256(os.fsencode(home)).hexdigest()[:16]
     return os.path.join("/tmp", f"baton-{os.getuid()}", f"{digest}.sock")
+
+
+def socket_trouble(path: str) -> str | None:
+    """Why the socket at this path is not to be trusted, as the end of a sentence; None when it may be used.
+
+    A folder in /tmp could be laid out by anybody before us: who answers there would read every prompt.
+    """
+    folder = os.path.dirname(path)
+    try:
+        facts = os.lstat(folder)
+    except OSError:
+        return None  # nobody is there; whoever connects is told so
+    if not stat.S_ISDIR(facts.st_mode):
+        return f"{folder} is no folder but a link or a file"
+    if facts.st_uid != os.getuid():
+        return f"{folder} belongs to somebody else"
+    if facts.st_mode & (stat.S_IWGRP | stat.S_IWOTH):
+        return f"others may write into {folder}"
+    return None
 
 
 def session_folder(home: str, session: str) -> str:

@@ -10,12 +10,14 @@ from datetime import UTC, datetime
 from pathlib import Path
 
 from batonpass.checkpoint.content import content
+from batonpass.disk import open_plain
 from batonpass.facts.model import Facts
 from batonpass.handoff import atomic
 from batonpass.handoff.draft import Meta
 
 VERSION = 1
 FOLDER = "tmp/context-checkpoints"
+_LARGEST = 256 << 20
 
 
 class CheckpointError(Exception):
@@ -40,10 +42,10 @@ def write(facts: Facts, meta: Meta, directory: Path, *, task: str | None = None)
 def read(path: Path) -> Mapping[str, object]:
     """The content of a verified checkpoint. Raises CheckpointError."""
     try:
-        whole = json.loads(gzip.decompress(path.read_bytes()))
+        whole = json.loads(_unpacked(path))
     except FileNotFoundError:
         raise CheckpointError(f"There is no checkpoint {path}.") from None
-    except (OSError, EOFError, zlib.error, ValueError) as error:
+    except (OSError, EOFError, zlib.error, ValueError, RecursionError) as error:
         raise CheckpointError(f"The checkpoint {path} cannot be read ({error}); use an older one.") from error
     body = whole.get("checkpoint") if isinstance(whole, dict) else None
     if not isinstance(body, dict):
@@ -53,6 +55,15 @@ def read(path: Path) -> Mapping[str, object]:
     if whole.get("checksum") != _checksum(_canonical(body)):
         raise CheckpointError(f"The checkpoint {path} was changed after it was written; nothing was used of it.")
     return body
+
+
+def _unpacked(path: Path) -> bytes:
+    """What the file holds, as far as it is no more than a checkpoint can be: gzip can hide a terabyte."""
+    with open_plain(path) as stream, gzip.GzipFile(fileobj=stream) as unpacked:
+        data = unpacked.read(_LARGEST + 1)
+    if len(data) > _LARGEST:
+        raise ValueError(f"it holds more than {_LARGEST:,} bytes")
+    return data
 
 
 def verify(path: Path) -> str | None:

@@ -13,7 +13,7 @@ from itertools import chain, repeat
 from pathlib import Path
 from typing import Any
 
-from batonpass.home import home, socket_path
+from batonpass.home import home, socket_path, socket_trouble
 
 START_WITHIN = 15.0
 ANSWER_WITHIN = 30.0
@@ -100,6 +100,8 @@ def _read_line(connection: socket.socket) -> bytes:
 def _connect() -> socket.socket | None:
     """A connection to a daemon that listens, or None."""
     path = socket_path(state_home())
+    if trouble := socket_trouble(path):
+        raise Refused(f"Baton's socket is not used, for {trouble}: remove that, or set BATON_HOME to a shorter path.")
     connection = socket.socket(socket.AF_UNIX, socket.SOCK_STREAM)
     connection.settimeout(ANSWER_WITHIN)
     try:

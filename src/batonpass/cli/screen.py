@@ -7,6 +7,8 @@ from rich.console import Console
 from rich.table import Table
 from rich.text import Text
 
+from batonpass.cli.words import clean, obeyed
+
 
 def console() -> Console:
     """Standard output for people. Made anew each time, since tests and pagers replace the stream."""
@@ -14,13 +16,14 @@ def console() -> Console:
 
 
 def print_json(value: object) -> None:
-    """The value as JSON on standard output, and nothing else."""
-    sys.stdout.write(json.dumps(value, indent=2, ensure_ascii=False) + "\n")
+    """The value as JSON on standard output, and nothing else; what a terminal would obey is escaped."""
+    text = json.dumps(value, indent=2, ensure_ascii=False)
+    sys.stdout.write("".join(c if c == "\n" or not obeyed(c) else f"\\u{ord(c):04x}" for c in text) + "\n")
 
 
 def say(text: str | Text) -> None:
     """A sentence; its brackets are brackets, not markup."""
-    console().print(Text(text) if isinstance(text, str) else text, soft_wrap=True)
+    console().print(Text(clean(text, lines=True)) if isinstance(text, str) else text, soft_wrap=True)
 
 
 def table(*titles: str) -> Table:

@@ -21,11 +21,12 @@ def clean(text: object, *, lines: bool = False) -> str:
     """
     bare = _SEQUENCE.sub("", str(text))
     if lines:
-        return "".join(c for c in bare if c in "\n\t" or not _obeyed(c))
-    return "".join(c for c in bare.replace("\n", " ").replace("\t", " ") if not _obeyed(c)).strip()
+        return "".join(c for c in bare if c in "\n\t" or not obeyed(c))
+    return "".join(c for c in bare.replace("\n", " ").replace("\t", " ") if not obeyed(c)).strip()
 
 
-def _obeyed(character: str) -> bool:
+def obeyed(character: str) -> bool:
+    """Whether a terminal would do something with a character instead of showing it."""
     # Cf holds the bidirectional overrides, which make a line read as something that it is not.
     return unicodedata.category(character) in {"Cc", "Cf", "Cs", "Zl", "Zp"}
 

@@ -13,6 +13,7 @@ from batonpass.config.effective import Config
 from batonpass.config.problems import ConfigError, KeyPath, Problem
 from batonpass.config.schema import HOME_ONLY, HandoffKeys, Settings, inside
 from batonpass.config.words import words
+from batonpass.disk import read_plain
 
 HOME_FILE = "config.yaml"
 PROJECT_FILE = ".baton/config.yaml"
@@ -92,7 +93,7 @@ def _layers(project: Path | None, home: Path, env: Mapping[str, str], problems: 
 
 def _read(file: Path, problems: list[Problem]) -> yaml.Document | None:
     try:
-        return yaml.read(file.read_text(encoding="utf-8-sig"), str(file))
+        return yaml.read(read_plain(file).decode("utf-8-sig"), str(file))
     except (FileNotFoundError, NotADirectoryError):
         return None
     except UnicodeDecodeError:

@@ -21,7 +21,7 @@ from batonpass.cycle.plan import (
     Step,
 )
 from batonpass.delivery import Channel, Delivery, DeliveryState, tag
-from batonpass.disk import write_private
+from batonpass.disk import make_inside, read_document, stay_inside, write_once, write_private
 from batonpass.facts import Facts
 from batonpass.facts.git import read_git
 from batonpass.handoff import prompts
@@ -49,6 +49,7 @@ async def prepare(case: Case, move: Move) -> Outcome:
     meta = case.meta(0, None, case.stage.clock.now())
     directory = case.watch.session.project / case.config.checkpoint_dir
     try:
+        stay_inside(case.watch.session.project, directory)
         path = await asyncio.to_thread(checkpoint.write, facts, meta, directory)
         case.remember(checkpoint=str(path))
         case.stage.store.add_event(
@@ -131,8 +132,8 @@ async def _offer(case: Case, move: Move, mark: str) -> Delivery:
     """Write the request down before anything is sent, with the one channel that it will take."""
     watch = case.watch
     draft = case.draft(move.attempt)
-    draft.parent.mkdir(parents=True, exist_ok=True)
-    _ignore(draft.parent)
+    make_inside(watch.session.project, draft.parent)
+    write_once(draft.parent.parent / ".gitignore", "*\n")  # drafts are nobody's change
     facts = await case.facts()
     changed = prompts.changed_files(facts)
     percent = case.cycle.percent
@@ -159,13 +160,6 @@ async def _offer(case: Case, move: Move, mark: str) -> Delivery:
         offers.ask(watch.conversation.agent_session, text)
         watch.changed()
     return given
-
-
-def _ignore(folder: Path) -> None:
-    """Drafts are nobody's change: the folder hides itself from git."""
-    marker = folder.parent / ".gitignore"
-    if not marker.exists():
-        marker.write_text("*\n", encoding="utf-8")
 
 
 async def _by_hook(case: Case, given: Delivery) -> Outcome:
@@ -245,6 +239,7 @@ async def wait(case: Case, move: Move) -> Outcome:
         return Outcome(Step.AWAIT, data={"from": "file"})
     said = _document_said(watch, mark)
     if said is not None:
+        make_inside(watch.session.project, draft.parent)
         write_private(draft, said)
         return Outcome(Step.AWAIT, data={"from": "message"})
     if watch.gone:
@@ -275,7 +270,7 @@ async def gaps_of(case: Case) -> tuple[Gap, ...]:
 def read_draft(path: Path) -> Handoff | None:
     """The document in a draft; None when there is none, or nothing that reads as one."""
     try:
-        return parse(path.read_text(encoding="utf-8", errors="replace"))
+        return parse(read_document(path))
     except (OSError, NotAHandoff):
         return None
 

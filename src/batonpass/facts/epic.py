@@ -3,6 +3,7 @@
 import re
 from pathlib import Path
 
+from batonpass.disk import open_plain
 from batonpass.facts.model import Epic
 
 _MOST_BYTES = 200_000
@@ -16,7 +17,8 @@ _COMPLETE = {"complete", "completed", "done", "closed"}
 
 def read_epic(project: Path) -> Epic | None:
     """The incomplete epic that was changed last under .bmad/epics; None when there is none."""
-    files = sorted((project / ".bmad" / "epics").glob("epic-*.md"), key=lambda file: -file.stat().st_mtime)
+    found = [file for file in (project / ".bmad" / "epics").glob("epic-*.md") if file.is_file()]
+    files = sorted(found, key=lambda file: -file.stat().st_mtime)
     for file in files:
         epic, complete = _read(file, file.relative_to(project).as_posix())
         if not complete:
@@ -25,8 +27,8 @@ def read_epic(project: Path) -> Epic | None:
 
 
 def _read(file: Path, name: str) -> tuple[Epic, bool]:
-    with file.open(encoding="utf-8", errors="replace") as stream:
-        text = stream.read(_MOST_BYTES)
+    with open_plain(file) as stream:
+        text = stream.read(_MOST_BYTES).decode("utf-8", "replace")
     title, status, phase = (found.search(text) for found in (_TITLE, _STATUS, _PHASE))
     boxes = _BOX.findall(text)
     done = tuple(item for mark, item in boxes if mark != " ")

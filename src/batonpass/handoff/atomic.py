@@ -4,6 +4,8 @@ import os
 import secrets
 from pathlib import Path
 
+from batonpass.disk import read_plain, write_once
+
 
 def write_new(path: Path, data: bytes) -> None:
     """Make a file that must not exist. The same content again is no error, another is FileExistsError."""
@@ -11,7 +13,7 @@ def write_new(path: Path, data: bytes) -> None:
     try:
         os.link(temporary, path)
     except FileExistsError:
-        if path.read_bytes() != data:
+        if not _holds(path, data):
             message = f"{path} exists with another content; it was kept, and nothing was written."
             raise FileExistsError(message) from None
     except OSError:
@@ -24,12 +26,17 @@ def write_new(path: Path, data: bytes) -> None:
     _sync_folder(path.parent)
 
 
+def _holds(path: Path, data: bytes) -> bool:
+    try:
+        return read_plain(path, limit=len(data), follow=False) == data
+    except OSError:
+        return False
+
+
 def keep_out_of_git(folder: Path) -> None:
     """Make a folder, owner-only, that git ignores without a word in the user's own .gitignore."""
     folder.mkdir(mode=0o700, parents=True, exist_ok=True)
-    ignore = folder / ".gitignore"
-    if not ignore.exists():
-        ignore.write_text("*\n", encoding="utf-8")
+    write_once(folder / ".gitignore", "*\n")
 
 
 def _temporary(path: Path, data: bytes) -> Path:

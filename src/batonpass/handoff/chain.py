@@ -3,6 +3,7 @@
 from dataclasses import dataclass
 from pathlib import Path
 
+from batonpass.disk import read_plain
 from batonpass.handoff.layouts.base import Layout
 from batonpass.handoff.markdown import NotAHandoff, parse
 from batonpass.handoff.seal import checksum_ok
@@ -24,7 +25,7 @@ class Link:
 def link(path: Path) -> Link | None:
     """What a file says of its place in the chain; None when it cannot be read as a handoff."""
     try:
-        text = path.read_text(encoding="utf-8")
+        text = read_plain(path, follow=False).decode("utf-8")
         handoff = parse(text)
     except (OSError, UnicodeDecodeError, NotAHandoff):
         return None

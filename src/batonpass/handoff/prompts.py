@@ -6,6 +6,7 @@ from collections.abc import Mapping, Sequence
 from importlib import resources
 from pathlib import Path
 
+from batonpass.disk import read_plain
 from batonpass.facts.model import Facts
 from batonpass.handoff import fences, names
 from batonpass.handoff.check import Gap
@@ -159,7 +160,7 @@ def _template(name: str, path: Path | None) -> str:
     if path is None:
         return (resources.files("batonpass.handoff") / "templates" / f"{name}.md").read_text(encoding="utf-8")
     try:
-        return path.read_text(encoding="utf-8")
+        return read_plain(path).decode("utf-8")
     except (OSError, UnicodeDecodeError) as error:
         raise TemplateError(f"The template {path} cannot be read ({error}); Baton's own is used without it.") from error
 

@@ -8,10 +8,14 @@ from collections.abc import Awaitable, Callable, Mapping
 from pathlib import Path
 from typing import Any
 
+from batonpass.home import socket_trouble
+from batonpass.untrusted import decode
+
 log = logging.getLogger(__name__)
 
 # A tool's whole result may stand in a hook's payload.
 _LINE_LIMIT = 64 * 1024 * 1024
+_LINE_SECONDS = 60.0  # a caller that says nothing must not keep its connection for ever
 
 Operation = Callable[[Mapping[str, Any]], Awaitable[object]]
 
@@ -33,8 +37,8 @@ class Api:
 
     async def start(self) -> None:
         self._path.parent.mkdir(parents=True, exist_ok=True, mode=0o700)
-        if self._path.parent.stat().st_uid != os.getuid():
-            raise PermissionError(f"{self._path.parent} belongs to somebody else, so no socket is made there")
+        if trouble := socket_trouble(str(self._path)):
+            raise PermissionError(f"{trouble}, so no socket is made there; set BATON_HOME to a shorter path")
         self._path.unlink(missing_ok=True)
         before = os.umask(0o177)
         try:
@@ -49,12 +53,14 @@ class Api:
 
     async def _serve(self, reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
         try:
-            line = await reader.readline()
+            line = await asyncio.wait_for(reader.readline(), _LINE_SECONDS)
             if line:
                 reply = await self.answer(line)
                 writer.write(json.dumps(reply).encode() + b"\n")
                 await writer.drain()
-        except (ConnectionError, ValueError) as error:
+        except ValueError:
+            log.warning("a request was longer than %d bytes; it was not read, and the caller was let go", _LINE_LIMIT)
+        except (ConnectionError, TimeoutError) as error:
             log.debug("a caller went away: %s", error)
         finally:
             writer.close()
@@ -62,7 +68,9 @@ class Api:
     async def answer(self, line: bytes) -> dict[str, object]:
         """The reply to one request; whatever goes wrong is an answer too."""
         try:
-            request = json.loads(line)
+            request = decode(line)
+            if not isinstance(request, dict):
+                raise ValueError("a request is an object")
             operation = self._operations[request["op"]]
         except (ValueError, KeyError, TypeError):
             log.warning("a request could not be read: %.200r", line)

@@ -7,13 +7,13 @@ from pathlib import Path
 from typing import Any
 
 from batonpass import __version__, agents
-from batonpass.agents.base import HookKind, NotInstalled
+from batonpass.agents.base import HookKind, LaunchError
 from batonpass.config import ConfigError
+from batonpass.disk import read_document
 from batonpass.handoff import prompts
-from batonpass.handoff.chain import links
 from batonpass.handoff.layouts import layout as layout_of
 from batonpass.project import find
-from batonpass.serve import views
+from batonpass.serve import documents, views
 from batonpass.serve.api import Operation, Refusal
 from batonpass.session import Kind, Session, State
 from batonpass.store import AmbiguousSession, CycleRecord
@@ -21,6 +21,7 @@ from batonpass.supervisor.daemon import Daemon
 from batonpass.supervisor.launch import Request
 from batonpass.supervisor.watch import Watch
 from batonpass.terminals.base import PaneInfo, TerminalError
+from batonpass.untrusted import moment
 
 _NAME = re.compile(r"[^\w-]+")
 
@@ -65,7 +66,7 @@ class Operations:
     async def hook(self, request: Mapping[str, Any]) -> object:
         """A report of a session's hook or status line. One that is not of the session's own pane is not its own."""
         watch = self.supervisor.watch(str(request.get("session")))
-        payload, at = request.get("payload"), float(request.get("at") or time.time())
+        payload, at = request.get("payload"), moment(request.get("at")) or time.time()
         if watch is None or not isinstance(payload, dict):
             return None
         pane = watch.session.pane
@@ -116,8 +117,13 @@ class Operations:
             watch = await self.daemon.launcher.start(order, config.tmux.socket)
         except ConfigError as error:
             raise Refusal(str(error), 2) from error
-        except NotInstalled as error:
+        except LaunchError as error:
             raise Refusal(str(error)) from error
+        except OSError as error:
+            raise Refusal(
+                f"{name} could not be started: {error.strerror or error}"
+                f"{f' ({error.filename})' if error.filename else ''}; nothing was left behind"
+            ) from error
         except TerminalError as error:
             raise Refusal(f"tmux could not open a pane for {name}: {error}") from error
         self.supervisor.add(watch)
@@ -242,6 +248,7 @@ class Operations:
         """A new session that starts from a handoff document."""
         project = find(_folder(request)).root
         path = self._document(request, project)
+        project = documents.project_of(self.store, path) or project
         tag = f"[baton {self.daemon.new_id()} kick 1]"
         kick = prompts.kick(tag, tag.split()[1], path)
         name = _NAME.sub("-", str(request.get("name") or project.name)).strip("-") or "session"
@@ -250,20 +257,9 @@ class Operations:
         return {**answer, "document": str(path)}
 
     def _document(self, request: Mapping[str, Any], project: Path) -> Path:
-        layout = layout_of(self.daemon.config(project).layout, project)
         wanted = request.get("file") or request.get("number")
-        if not wanted:
-            latest = layout.latest()
-            if latest is None:
-                raise Refusal(f"there is no handoff in {project}; give a file", 3)
-            return latest
-        for link in links(layout):
-            if str(link.number) == str(wanted) or link.path.name == str(wanted):
-                return link.path
-        path = (_folder(request) / str(wanted)).resolve()
-        if not path.is_file():
-            raise Refusal(f"there is no handoff {wanted}", 3)
-        return path
+        layout = layout_of(self.daemon.config(project).layout, project)
+        return documents.chosen(self.store, layout, _folder(request), str(wanted) if wanted else None)
 
     async def handoffs_list(self, request: Mapping[str, Any]) -> object:
         wanted = request.get("project")
@@ -274,7 +270,7 @@ class Operations:
         path = self._document(request, find(_folder(request)).root)
         record = next((r for r in self.store.handoffs() if r.path == path), None)
         base = views.handoff_record(record) if record else {"path": str(path)}
-        return {**base, "text": path.read_text(encoding="utf-8", errors="replace")}
+        return {**base, "text": read_document(path)}
 
     # -- guards --------------------------------------------------------------------------------------
 

@@ -11,7 +11,7 @@ from pathlib import Path
 from batonpass import _entry, agents
 from batonpass.agents.base import Launch, LaunchOrder, Status
 from batonpass.clock import Clock
-from batonpass.disk import write_private
+from batonpass.disk import read_document, stay_inside, write_private
 from batonpass.handoff.prime import parts
 from batonpass.home import session_folder
 from batonpass.session import Kind, Session, State
@@ -58,13 +58,14 @@ class PaneLauncher:
     async def start(self, request: Request, socket: str) -> Watch:
         """A new session in a new pane. Raises NotInstalled, TerminalError, OSError; then nothing was left behind."""
         session = secrets.token_hex(4)
+        stay_inside(request.project, self._drafts(request.project, session))
         folder = self.folder(session)
         folder.mkdir(parents=True, mode=0o700)
         env = {k: v for k, v in request.env.items() if k not in _OF_THE_PANE}
         write_private(folder / "order.json", json.dumps({"args": list(request.args), "env": env}))
         launch = self._write(session, request.agent, request.project, request.kick, None, None, None)
         if request.document is not None:
-            agent, text = agents.get(request.agent), request.document.read_text(encoding="utf-8", errors="replace")
+            agent, text = agents.get(request.agent), read_document(request.document)
             Offers(folder, agent).prime(["startup"], parts(text, request.document, agent.prime_cap, agent.prime_parts))
         info = await self._terminal(socket).open(
             request.name, request.project, self._argv(session), width=request.width, height=request.height

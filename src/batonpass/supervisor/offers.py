@@ -64,7 +64,7 @@ class Offers:
     def permit(self, folder: Path) -> None:
         """Let the permission hook allow writing below this folder, and nothing else."""
         rule = {
-            "folder": str(folder),
+            "folder": os.path.realpath(folder),
             "tools": list(self._agent.permit_tools),
             "path_at": list(self._agent.permit_path_at),
             "stdout": self._agent.render_permit(),

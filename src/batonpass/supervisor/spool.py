@@ -1,6 +1,5 @@
 """Reports that hooks left while the daemon was away: replayed in order, each once."""
 
-import json
 import logging
 import os
 from collections.abc import Awaitable, Callable, Mapping
@@ -9,6 +8,7 @@ from typing import Any
 
 from batonpass.home import spool_path
 from batonpass.store import Store
+from batonpass.untrusted import decode
 
 log = logging.getLogger(__name__)
 
@@ -37,11 +37,16 @@ class Spool:
             file.seek(offset)
             for line in file:
                 offset += len(line)
+                if not line.strip():
+                    continue
                 self._store.put(_KEY, offset)  # before it is handed on: a report is replayed once at most
                 try:
-                    await take(json.loads(line))
+                    report = decode(line)
+                    if not isinstance(report, dict):
+                        raise ValueError("a report is an object")
+                    await take(report)
                     count += 1
-                except (ValueError, TypeError, AttributeError):
-                    log.warning("a spooled report could not be read and was skipped: %.120r", line)
+                except Exception as error:  # one bad report must not keep the daemon from starting
+                    log.warning("a spooled report could not be used (%s) and was skipped: %.120r", error, line)
         taken.unlink()
         return count

@@ -8,6 +8,7 @@ from pathlib import Path
 from typing import Any
 
 from batonpass.agents.base import LaunchError, LaunchOrder
+from batonpass.disk import read_plain
 
 Settings = dict[str, Any]
 
@@ -37,7 +38,7 @@ def read_given(given: str, project: Path) -> Settings:
         return _decode(given, "the JSON given with --settings")
     path = project / Path(given).expanduser()
     try:
-        text = path.read_text(encoding="utf-8")
+        text = read_plain(path).decode("utf-8")
     except (OSError, UnicodeDecodeError) as error:
         raise LaunchError(f"The settings file {path} given with --settings cannot be read: {error}.") from error
     settings = _decode(text, f"the settings file {path}")
@@ -126,6 +127,8 @@ def _with_own_paths(settings: Settings, folder: Path) -> Settings:
 def _decode(text: str, what: str) -> Settings:
     try:
         settings = json.loads(text)
+    except RecursionError:
+        raise LaunchError(f"In {what} the values are nested too deeply.") from None
     except json.JSONDecodeError as error:
         raise LaunchError(f"In {what}, line {error.lineno}, column {error.colno}: {error.msg}.") from error
     if not isinstance(settings, dict):
@@ -135,8 +138,8 @@ def _decode(text: str, what: str) -> Settings:
 
 def _read_leniently(path: Path) -> Settings:
     try:
-        return _dict(json.loads(path.read_text(encoding="utf-8")))
-    except (OSError, ValueError):
+        return _dict(json.loads(read_plain(path)))
+    except (OSError, ValueError, RecursionError):
         return {}
 
 

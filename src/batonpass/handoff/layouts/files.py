@@ -1,9 +1,11 @@
 """The `files` layout: one dated file per handoff in .bmad/handoffs."""
 
+import os
 import re
 from datetime import UTC, datetime
 from pathlib import Path
 
+from batonpass.disk import make_inside
 from batonpass.handoff import atomic
 
 FOLDER = ".bmad/handoffs"
@@ -25,7 +27,7 @@ class FilesLayout:
         """A final name that no file has yet."""
         stem = datetime.fromtimestamp(created, UTC).strftime("handoff-%Y-%m-%d-%H%M%S")
         path, count = self.folder / f"{stem}.md", 1
-        while path.exists():
+        while os.path.lexists(path):
             count += 1
             path = self.folder / f"{stem}-{count}.md"
         return path
@@ -35,6 +37,7 @@ class FilesLayout:
 
         Writing the same text to the same name again is no error; another text is FileExistsError.
         """
+        make_inside(self.project, path.parent, 0o755)
         atomic.write_new(path, text.encode("utf-8"))
 
     def list(self) -> list[Path]:
