@@ -1,0 +1,149 @@
+from collections.abc import Sequence
+from dataclasses import replace
+from pathlib import Path
+from typing import cast
+
+import pytest
+
+from batonpass.agents.base import Status
+from batonpass.session import PaneRef, State
+from batonpass.store import Store
+from batonpass.supervisor.act import Supervisor
+from batonpass.supervisor.health import Health
+from batonpass.supervisor.settings import Settings
+from batonpass.supervisor.watch import Watch
+from batonpass.terminals.base import PaneGone, PaneInfo, Screen, Terminal, TerminalError
+from tests.supervisor.fakes import PANE, TALK, HastyClock, ToldAgent, a_watch
+
+ALIVE = PaneInfo(PANE, 4712, False, None, "", 80, 24, "", "agent", Path("/"), "shop", 0)
+
+
+class FakeServer:
+    """A tmux server that lists what the test says."""
+
+    def __init__(self) -> None:
+        self.panes: list[PaneInfo] = [ALIVE]
+        self.closed: list[PaneRef] = []
+        self.answers = True
+
+    async def list(self) -> Sequence[PaneInfo]:
+        if not self.answers:
+            raise TerminalError("no answer in time")
+        return self.panes
+
+    async def screen(self, pane: PaneRef) -> Screen:
+        if not self.panes:
+            raise PaneGone("gone")
+        return Screen(("",), 0, 0)
+
+    async def close(self, pane: PaneRef) -> None:
+        self.closed.append(pane)
+
+
+class Scene:
+    def __init__(self, folder: Path, store: Store, clock: HastyClock) -> None:
+        self.told: list[str] = []
+        self.clock, self.store, self.agent, self.server = clock, store, ToldAgent(), FakeServer()
+        supervisor = Supervisor(store, clock, Settings(folder / "home", {}), self._notify)
+        self.watch: Watch = a_watch(folder, clock, self.agent, created=clock.now())[0]
+        supervisor.add(self.watch)
+        self.health = Health(supervisor, lambda socket: cast(Terminal, self.server))
+
+    async def _notify(self, session: str, text: str) -> None:
+        self.told.append(text)
+
+    async def look(self, times: int = 1) -> None:
+        """So many rounds, a second apart."""
+        for _ in range(times):
+            await self.health.look()
+            self.clock.advance(1)
+
+    @property
+    def saved(self) -> State:
+        session = self.store.session(self.watch.session.id)
+        assert session is not None
+        return session.state
+
+
+@pytest.fixture
+def scene(tmp_path: Path, store: Store, clock: HastyClock) -> Scene:
+    return Scene(tmp_path, store, clock)
+
+
+async def test_an_agent_that_died_is_kept_as_dead_and_told_once(scene: Scene) -> None:
+    scene.server.panes = [replace(ALIVE, dead=True, dead_status=137)]
+    await scene.look(3)
+    assert (scene.watch.session.state, scene.saved, scene.watch.gone) == (State.DEAD, State.DEAD, True)
+    assert len(scene.told) == 1
+    assert "shop died: its process ended with status 137" in scene.told[0]
+    assert scene.server.closed == []
+
+
+async def test_a_pane_that_vanished_is_a_death_too(scene: Scene) -> None:
+    scene.server.panes = []
+    await scene.look(2)
+    assert scene.saved is State.DEAD
+    assert len(scene.told) == 1
+
+
+async def test_a_death_in_the_middle_of_a_cycle_is_the_cycles_to_tell(scene: Scene) -> None:
+    scene.watch.step = "await"
+    scene.server.panes = [replace(ALIVE, dead=True, dead_status=137)]
+    await scene.look()
+    assert scene.watch.gone
+    assert scene.told == []
+
+
+async def test_a_pane_whose_agent_is_being_exchanged_is_not_taken_for_dead(scene: Scene) -> None:
+    scene.watch.step = "pass"
+    scene.server.panes = [replace(ALIVE, dead=True, dead_status=0)]
+    await scene.look()
+    assert not scene.watch.gone
+
+
+@pytest.mark.parametrize("how", ["status 0", "by the hook"])
+async def test_a_session_that_its_user_closed_is_over_and_tidied_up(scene: Scene, how: str) -> None:
+    order = scene.watch.folder / "order.json"
+    order.write_text("{}", encoding="utf-8")
+    scene.watch.leaving = how == "by the hook"
+    scene.server.panes = [replace(ALIVE, dead=True, dead_status=0 if how == "status 0" else 1)]
+    await scene.look(2)
+    assert scene.saved is State.ENDED
+    assert scene.server.closed == [PANE]
+    assert not order.exists()
+    assert scene.told == []
+
+
+async def test_a_terminal_that_does_not_answer_kills_nobody(scene: Scene) -> None:
+    scene.server.answers = False
+    await scene.look(3)
+    assert not scene.watch.gone
+    assert scene.told == []
+
+
+async def test_a_dialog_is_told_within_seconds_once_and_again_when_it_is_another(scene: Scene) -> None:
+    scene.agent.says = Status(State.WAITING, TALK, waiting_for="permission prompt")
+    await scene.look(2)
+    assert scene.told == [], "a permission hook that decides looks like a dialog for a moment"
+    await scene.look(10)
+    assert scene.told == ["shop waits for a person: permission prompt"]
+    assert scene.watch.session.state is State.WAITING
+    scene.agent.says = Status(State.IDLE, TALK)
+    await scene.look()
+    scene.agent.says = Status(State.WAITING, TALK, waiting_for="plan approval")
+    await scene.look(4)
+    assert scene.told[1:] == ["shop waits for a person: plan approval"]
+
+
+async def test_a_dialog_before_the_agents_first_word_is_seen_on_the_screen(scene: Scene) -> None:
+    scene.agent.says = Status(State.UNKNOWN)
+    scene.watch.status = Status(State.STARTING)
+    scene.agent.dialog_shown = "Do you trust the files in this folder?"
+    await scene.look(3)
+    assert scene.watch.dialog is None, "an agent may take a moment to start"
+    await scene.look(5)
+    assert scene.watch.dialog == "Do you trust the files in this folder?"
+    assert scene.told == ["shop waits for a person: Do you trust the files in this folder?"]
+    scene.agent.says = Status(State.IDLE, TALK)
+    await scene.look()
+    assert scene.watch.dialog is None
