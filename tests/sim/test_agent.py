@@ -123,7 +123,14 @@ def test_a_stop_hook_that_never_lets_go_is_overruled(agent: Played) -> None:
 
 
 @pytest.mark.parametrize(
-    "hook", [["/bin/false"], ["/bin/echo", "{torn"], ["/no/such/program"], ["/bin/sh", "-c", "kill -9 $$"]]
+    "hook",
+    [
+        ["/bin/false"],
+        ["/bin/sh", "-c", 'echo \'{"decision": "block", "reason": "no"}\'; exit 1'],
+        ["/bin/echo", "{torn"],
+        ["/no/such/program"],
+        ["/bin/sh", "-c", "kill -9 $$"],
+    ],
 )
 def test_a_hook_that_fails_changes_nothing(agent: Played, hook: list[str]) -> None:
     settings = {"hooks": dict.fromkeys(("session_start", "prompt", "stop"), hook)}
@@ -182,7 +189,7 @@ def test_a_window_that_changes_its_size_is_drawn_again(agent: Played) -> None:
     agent.start("--", "go")
     agent.until_event("turn_ended")
     agent.resize(60, 20)
-    agent.until_shown("─" * 60 + "\x1b[0m\x1b[K\r\n❯ ")
+    agent.until_shown("m" + "─" * 60 + "\x1b[0m\x1b[K\r\n❯ ")
 
 
 def test_settings_that_cannot_be_read_are_named(agent: Played) -> None:

@@ -132,6 +132,14 @@ def test_resume_brings_the_conversation_back(agent: Played) -> None:
     assert agent.hooks("session_start")[-1]["source"] == "resume"
 
 
+def test_what_was_compacted_does_not_come_back(agent: Played) -> None:
+    agent.start("--session-id=abc", "--", "old words", replies=[{"text": "Yes.", "used": 90_000}])
+    agent.until_event("turn_ended")
+    agent.type("/compact\r/clear\r/resume abc\rnew words\r")
+    agent.until_event("turn_ended", 2)
+    assert (agent.asked()[-1]["context"], agent.asked()[-1]["used"]) == ("new words", 0)
+
+
 def test_resume_as_a_command_leaves_one_conversation_for_another(agent: Played) -> None:
     agent.start("--session-id=first", "--", "hello")
     agent.until_event("turn_ended")

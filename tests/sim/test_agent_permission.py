@@ -41,6 +41,14 @@ def test_a_way_out_of_the_allowed_folder_is_not_allowed(agent: Played) -> None:
     assert not (agent.project / "x.md").exists()
 
 
+def test_a_link_out_of_the_allowed_folder_is_not_allowed(agent: Played) -> None:
+    (agent.project / "drafts").mkdir()
+    (agent.project / "drafts" / "out").symlink_to(agent.folder)
+    agent.start("--", "go", replies=_writes(agent.project / "drafts" / "out" / "x.md"))
+    agent.until_state("waiting")
+    assert not (agent.folder / "x.md").exists()
+
+
 def test_enter_approves_the_dialog_and_the_turn_goes_on(agent: Played) -> None:
     path = agent.project / "x.md"
     agent.start("--", "go", replies=_writes("x.md"))
