@@ -215,9 +215,9 @@ async def type_once(keys: Keys, watch: Watch, text: str, arrived: Callable[[], b
     if arrived():
         return True
     if await keys.holds(watch, text):
-        return await keys.submit(watch, text, arrived, pasted=True)
+        return await keys.submit(watch, text, arrived, pasted=True, patient=True)
     await keys.ready(watch, seconds)
-    return arrived() or await keys.submit(watch, text, arrived)
+    return arrived() or await keys.submit(watch, text, arrived, patient=True)
 
 
 async def wait(case: Case, move: Move) -> Outcome:

@@ -13,6 +13,7 @@ from batonpass.terminals.base import PaneGone, TerminalError
 _PASTE_SECONDS = 0.15  # an Enter sooner after a paste is sometimes swallowed
 _LOOK_SECONDS = 0.05
 _CONFIRM_SECONDS = 2.0
+_BUSY_SECONDS = 60.0  # how long a typed prompt may stand in the box of an agent that something else set to work
 _ENTERS = 3
 _ENOUGH = 12  # visible characters by which a part of a text is told
 _ABRIDGED = re.compile(r"\[Pasted text #\d+(?: \+(\d+) lines?)?\]")
@@ -38,9 +39,10 @@ UNSENT = "unsent"
 class Keys:
     """Types prompts into one terminal, each exactly once."""
 
-    def __init__(self, terminal: Panes, clock: Clock) -> None:
+    def __init__(self, terminal: Panes, clock: Clock, probe: Callable[[str], None] = lambda point: None) -> None:
         self._terminal = terminal
         self._clock = clock
+        self._probe = probe
 
     async def obstacle(self, watch: Watch) -> NotReady | None:
         """Why nothing may be typed now; None when the agent is idle at an empty box."""
@@ -113,10 +115,12 @@ class Keys:
         return shows_only(watch.agent.box(screen).text, text)
 
     async def submit(
-        self, watch: Watch, text: str, arrived: Callable[[], bool], *, pasted: bool = False
+        self, watch: Watch, text: str, arrived: Callable[[], bool], *, pasted: bool = False, patient: bool = False
     ) -> bool:
         """Type text and Enter; True when `arrived` came true. Raises NotReady when it could not be typed.
 
+        With `patient`, a turn that something else begins meanwhile (a background task that ended) is waited
+        for, with the text in the box; not for a clear, which that turn may have made wrong.
         Call only right after `ready`, or with `pasted` after `holds`. False means that it was typed and no
         proof came: look before you try again.
         """
@@ -125,9 +129,11 @@ class Keys:
         try:
             if not pasted:
                 await self._terminal.paste(pane, text.strip())
+                self._probe("keys:pasted")
             for _ in range(_ENTERS):
-                await self._wait_for_text(watch, text)
+                await self._wait_for_text(watch, text, _BUSY_SECONDS if patient else 0.0)
                 await self._terminal.press(pane, "Enter")
+                self._probe("keys:entered")
                 if await watch.until(arrived, _CONFIRM_SECONDS):
                     return True
                 if not await self._still_in_box(watch, text):
@@ -138,14 +144,16 @@ class Keys:
             raise NotReady(UNSENT, f"the terminal refused: {error}") from error
         return arrived()
 
-    async def _wait_for_text(self, watch: Watch, text: str) -> None:
+    async def _wait_for_text(self, watch: Watch, text: str, busy: float) -> None:
         """Wait until the box shows what was pasted, and only that: a person may have typed in between."""
         await self._clock.sleep(_PASTE_SECONDS)
         for _ in range(30):
             if await self._still_in_box(watch, text):
-                if watch.agent.status(watch.binding).state is not State.IDLE:
+                if watch.agent.status(watch.binding).state is State.IDLE:
+                    return
+                watch.refresh()
+                if not busy or not await watch.until(watch.idle, busy):
                     raise NotReady(UNSENT, "the agent became busy while Baton typed; the text stays in its box")
-                return
             await self._clock.sleep(_LOOK_SECONDS)
         raise NotReady(UNSENT, "the text did not appear alone in the input box, so it was not sent")
 
