@@ -14,6 +14,7 @@ from batonpass.supervisor.conversation import Conversation, News
 
 _READINGS = 60  # kept in memory for the forecast
 _CHARACTERS_PER_TOKEN = 4
+_EXACT = (Source.STATUSLINE, Source.TRANSCRIPT)  # counts of the provider's own; the others round or guess
 _LATE_SOURCE_SECONDS = 20.0  # a worse source counts again when the better one has been silent this long
 
 
@@ -243,9 +244,10 @@ class Watch:
                 if not worse and reading.source is not last.source:
                     self.readings[-1] = replace(reading, at=last.at)
                 return False
-            exact = (Source.STATUSLINE, Source.TRANSCRIPT)
-            if worse and reading.source not in exact and reading.at - last.at < _LATE_SOURCE_SECONDS:
+            if worse and reading.source not in _EXACT and reading.at - last.at < _LATE_SOURCE_SECONDS:
                 return False
+        if last is not None and reading.source in _EXACT and last.source not in _EXACT:
+            self.readings = []  # the step from a guess to a count is no growth
         self.readings = [*self.readings, reading][-_READINGS:]
         if reading.model:
             self.session = replace(self.session, model=reading.model)
