@@ -128,11 +128,16 @@ class Play:
         while not condition():
             if time.monotonic() > deadline:
                 raise CannotPlay(
-                    f"Nothing came of {what} within {within:g} s; look at it with --keep, "
-                    f"at the logs in {self.stage.root / 'home' / 'logs'}."
+                    f"Nothing came of {what} within {within:g} s ({self._standing()}); "
+                    "run it with --keep and read the logs in the folder that it names."
                 )
             time.sleep(_LOOK)
             self._look(caption)
+
+    def _standing(self) -> str:
+        row, cycle = self.scene.session, self.scene.cycle
+        session = f"the session is {row['state']} at {row['percent']} %" if row else "no session"
+        return f"{session}, its cycle is {cycle['state']}" if cycle else f"{session}, no cycle"
 
     def _look(self, caption: str | None = None) -> None:
         """Ask the daemon and the pane how things stand, and show it."""
@@ -160,7 +165,7 @@ class Play:
         rows: list[SessionRow] = call("status", start=False)["sessions"]
         found = next((row for row in rows if row["session"] == self._session), None)
         if found is None or found["state"] in ("dead", "ended"):
-            raise CannotPlay(f"The agent ended by itself; look at it with --keep, in {self.stage.root}.")
+            raise CannotPlay("The agent ended by itself; run it with --keep and read the logs in the folder it names.")
         return found
 
     def _cycle(self) -> CycleRow | None:

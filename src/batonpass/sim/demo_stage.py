@@ -1,6 +1,7 @@
 """The demo's private place: its own folder, home, project, tmux server and model. Nothing of the user's."""
 
 import contextlib
+import fcntl
 import os
 import re
 import shutil
@@ -8,7 +9,7 @@ import signal
 import subprocess
 import tempfile
 import time
-from collections.abc import Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -124,45 +125,58 @@ def _clear_away(root: Path, socket: str) -> None:
     """End the daemon, the agents and the tmux server, each by its process id."""
     panes = [int(word) for word in run_tmux(socket, "list-panes", "-a", "-F", "#{pane_pid}").split()]
     with contextlib.suppress(Refused):
-        # Asked first: hooks of an ending agent start a daemon that has merely died.
+        # Asked, and first: hooks of an ending agent start a daemon that has merely died.
         call("stop", start=False, within=_GRACE)
-    _end(_locked_by(root / "home" / "run" / "lock"), ask=False)
-    for pid in [*panes, server_pid(socket)]:
-        _end(pid)
+    lock = root / "home" / "run" / "lock"
+    _wait(lambda: _holder(lock) is None)
+    server = server_pid(socket)
+    rest = [pid for pid in (_holder(lock), *panes, server) if pid is not None]
+    for number in (signal.SIGTERM, signal.SIGKILL):
+        for pid in filter(_lives, rest):
+            with contextlib.suppress(ProcessLookupError):
+                os.kill(pid, number)
+        _wait(lambda: not any(map(_lives, rest)))
 
 
-def _locked_by(lock: Path) -> int | None:
+def _holder(lock: Path) -> int | None:
+    """The daemon that holds the lock; the file alone would name one that is long gone."""
     try:
-        return int(lock.read_text(encoding="utf-8"))
+        with lock.open(encoding="utf-8") as file:
+            try:
+                fcntl.flock(file, fcntl.LOCK_EX | fcntl.LOCK_NB)
+            except BlockingIOError:
+                return int(file.read())
     except (OSError, ValueError):
-        return None
+        pass
+    return None
 
 
-def _end(pid: int | None, *, ask: bool = True) -> None:
-    """Return when the process is gone: of itself or, past the time of grace, by force."""
-    if pid is None:
-        return
+def _wait(condition: Callable[[], bool]) -> None:
+    """Return when it is so, or when the time of grace is over."""
     deadline = time.monotonic() + _GRACE
-    with contextlib.suppress(ProcessLookupError):
-        if ask:
-            os.kill(pid, signal.SIGTERM)
-        while _lives(pid):
-            if time.monotonic() > deadline:
-                os.kill(pid, signal.SIGKILL)
-                deadline += _GRACE
-            time.sleep(0.02)
+    while not condition() and time.monotonic() < deadline:
+        time.sleep(0.02)
 
 
 def _lives(pid: int) -> bool:
+    """Whether the process runs; one that only waits to be buried does not."""
     with contextlib.suppress(ChildProcessError):
-        os.waitpid(pid, os.WNOHANG)  # a child of ours would stay as a zombie
-    os.kill(pid, 0)
-    return True
+        os.waitpid(pid, os.WNOHANG)
+    try:
+        os.kill(pid, 0)
+        state = Path(f"/proc/{pid}/stat").read_text(encoding="utf-8", errors="replace").rpartition(")")[2].split()[0]
+    except ProcessLookupError:
+        return False
+    except (OSError, IndexError):
+        return True  # no such record on this system
+    return state != "Z"
 
 
 def _remove(root: Path) -> None:
     """Remove the folder; what an ending process writes late is removed as well."""
-    deadline = time.monotonic() + _GRACE
-    while root.exists() and time.monotonic() < deadline:
+
+    def gone() -> bool:
         shutil.rmtree(root, ignore_errors=True)
-        time.sleep(0.02 if root.exists() else 0)
+        return not root.exists()
+
+    _wait(gone)

@@ -34,7 +34,7 @@ MEANING = {
     Step.ASK: "ask the agent for its handoff",
     Step.AWAIT: "the agent writes it",
     Step.CHECK: "compare it with git and facts",
-    Step.SEAL: "numbered, checksummed, on disk",
+    Step.SEAL: "checksummed, on disk for good",
     Step.PASS: "/clear: a new conversation",
     Step.PRIME: "hand it over, and the kick",
     Step.VERIFY: "the successor's receipt",
