@@ -31,7 +31,7 @@ _SUB_AGENT = "You are an agent for Claude Code"
 _FEW_TOOLS = 3  # the main conversation and sub-agents bring many more
 # What the agent itself puts into user messages: reminders, the record of local commands, background news.
 _NOT_SAID = re.compile(r"<(system-reminder|task-notification|local-command-[a-z]+|command-[a-z]+)>.*?</\1>", re.DOTALL)
-# A prompt sent while a tool runs: in a system message in 2.1.197, beside the tool's result in 2.1.325.
+# A prompt sent while a tool runs: in a system message in 2.1.197, beside or in the tool's result in 2.1.325.
 _MEANWHILE = re.compile(
     r"The user sent a new message while you were working:\n(.*?)"
     r"(?:\n\n(?:IMPORTANT: After completing your|This is how Claude Code surfaces).*|\Z)",
@@ -114,7 +114,8 @@ def _message(entry: Mapping[str, Any]) -> Message:
     texts = [block.get("text", "") for block in blocks if block.get("type") == "text"]
     results = tuple(_text(block.get("content") or "") for block in blocks if block.get("type") == "tool_result")
     role, text = str(entry.get("role")), "\n".join(texts)
-    return Message(role, text, _said(role, text), results)
+    said = _said(role, text) or _said("system", "\n".join(results))
+    return Message(role, text, said, results)
 
 
 def _said(role: str, text: str) -> str:
