@@ -1,0 +1,259 @@
+import asyncio
+import json
+from pathlib import Path
+
+import pytest
+
+from batonpass.cycle import passing, sealing, writing
+from batonpass.cycle.plan import BOX_IN_USE, GONE, NEW_PROMPT, NOT_CLEARED, NOT_SEEN, REJECTED, Move, Result, Step, Way
+from batonpass.delivery import Channel, DeliveryState
+from batonpass.session import State
+from batonpass.store import CycleState
+from batonpass.supervisor.act import Supervisor
+from batonpass.supervisor.watch import Watch
+from tests.cycle.scene import CYCLE, DOCUMENT, Scene
+from tests.supervisor.fakes import OTHER, TALK, stop
+
+KICK = f"[baton {CYCLE} kick 1]"
+PASS = Move(Step.PASS)
+RECEIPT = {
+    "baton_receipt": CYCLE, "task": "Make the reader survive torn lines", "next_step": "N1", "branch": "torn-lines",
+    "files": ["reader.py"], "constraints": ["C1"], "open_items": ["P1", "I1"],
+}  # fmt: skip
+
+
+@pytest.fixture
+async def sealed(scene: Scene) -> Scene:
+    """A session whose handoff is sealed; entering /clear begins another conversation."""
+    scene.watch.hooks_seen = 1
+    scene.panes.on_enter = scene.hears
+    await writing.ask(scene.case, Move(Step.ASK))
+    Path(str(scene.case.recall("draft"))).write_text(DOCUMENT, encoding="utf-8")
+    await writing.check(scene.case, Move(Step.CHECK))
+    await sealing.seal(scene.case, Move(Step.SEAL))
+    scene.panes.typed.clear()
+    scene.panes.sent.clear()
+    scene.panes.on_enter = lambda text: scene.begins(OTHER, "clear")
+    return scene
+
+
+@pytest.fixture
+async def passed(sealed: Scene) -> Scene:
+    """A session whose successor has begun; what is entered reaches its record."""
+    assert (await passing.hand_over(sealed.case, PASS)).ok
+    sealed.panes.typed.clear()
+    sealed.panes.sent.clear()
+    sealed.panes.on_enter = sealed.hears
+    return sealed
+
+
+# -- pass --------------------------------------------------------------------------------------------
+
+
+async def test_the_handoff_lies_ready_before_the_clear_is_typed(sealed: Scene) -> None:
+    ready: list[bool] = []
+    sealed.panes.on_paste = lambda: ready.append(sealed.offers.primed("clear"))
+    outcome = await passing.hand_over(sealed.case, PASS)
+    assert (outcome.ok, ready, sealed.panes.sent) == (True, [True], ["/clear"])
+    cycle = sealed.case.cycle
+    assert (cycle.way, cycle.old_agent_session, cycle.new_agent_session) == ("clear", TALK, OTHER)
+
+
+async def test_a_pass_that_is_run_again_does_not_clear_the_successor(sealed: Scene) -> None:
+    await passing.hand_over(sealed.case, PASS)
+    assert (await passing.hand_over(sealed.case, PASS)).ok
+    assert sealed.panes.sent == ["/clear"]
+
+
+async def test_after_a_restart_the_store_tells_that_the_clear_has_happened(sealed: Scene) -> None:
+    await passing.hand_over(sealed.case, PASS)
+    old = sealed.watch
+    again = Watch(old.session, sealed.agent, old.folder, {}, sealed.clock)
+    later = Supervisor(sealed.store, sealed.clock, sealed.settings, sealed._notify)
+    later.reopen(again)
+    case = sealed.case
+    case.watch = again
+    assert (await passing.hand_over(case, PASS)).ok
+    assert sealed.panes.sent == ["/clear"]
+
+
+async def test_a_clear_that_stands_typed_in_the_box_after_a_crash_is_only_entered(sealed: Scene) -> None:
+    sealed.case.remember(clear_typed=True)
+    sealed.panes.box = "/clear"
+    assert (await passing.hand_over(sealed.case, PASS)).ok
+    assert sealed.panes.typed == ["Enter"]
+
+
+async def test_the_same_text_typed_by_a_person_is_not_entered_for_them(sealed: Scene) -> None:
+    sealed.panes.box = "/clear"
+    assert (await passing.hand_over(sealed.case, PASS)).code == BOX_IN_USE
+    assert sealed.panes.typed == []
+
+
+async def test_a_prompt_since_the_document_sends_the_cycle_back_and_nothing_is_cleared(sealed: Scene) -> None:
+    before = sealed.case.since
+    sealed.clock.advance(5)
+    sealed.talk.prompt("and keep the public names")
+    assert (await passing.hand_over(sealed.case, PASS)).code == NEW_PROMPT
+    assert sealed.panes.typed == []
+    assert sealed.case.since > before
+
+
+async def test_a_clear_that_the_agent_ignores_is_not_taken_for_done(sealed: Scene) -> None:
+    sealed.panes.on_enter = lambda text: None
+    outcome = await passing.hand_over(sealed.case, PASS)
+    assert outcome.code == NOT_CLEARED
+    assert sealed.case.cycle.new_agent_session is None
+
+
+async def test_a_conversation_that_the_user_resumed_is_not_the_successor(sealed: Scene) -> None:
+    sealed.panes.on_enter = lambda text: sealed.begins(OTHER, "resume")
+    assert (await passing.hand_over(sealed.case, PASS)).code == NOT_CLEARED
+
+
+async def test_an_agent_that_dies_of_the_clear_is_gone(sealed: Scene) -> None:
+    sealed.panes.on_enter = lambda text: sealed.says(State.DEAD)
+    assert (await passing.hand_over(sealed.case, PASS)).code == GONE
+
+
+async def test_a_new_process_gets_the_kick_on_its_command_line(sealed: Scene) -> None:
+    outcome = await passing.hand_over(sealed.case, Move(Step.PASS, way=Way.RESPAWN))
+    assert (outcome.ok, sealed.case.cycle.way) == (True, "respawn")
+    (kick,) = sealed.launcher.kicks
+    assert kick is not None
+    assert kick.startswith(KICK)
+    given = sealed.store.delivery(KICK)
+    assert given is not None
+    assert (given.channel, given.state) == (Channel.ARGV, DeliveryState.SENT)
+    sealed.hears(kick)
+    assert (await passing.prime(sealed.case, Move(Step.PRIME))).data["channel"] == Channel.ARGV
+    assert sealed.panes.typed == []
+
+
+async def test_a_process_that_cannot_be_started_is_said_so(sealed: Scene) -> None:
+    sealed.launcher.fails = True
+    outcome = await passing.hand_over(sealed.case, Move(Step.PASS, way=Way.RESPAWN))
+    assert outcome.code == NOT_CLEARED
+    assert "could not be started again" in outcome.note
+
+
+async def test_what_the_user_said_too_late_for_the_document_goes_along_with_the_kick(sealed: Scene) -> None:
+    sealed.talk.prompt("and keep the public names")
+    await passing.hand_over(sealed.case, Move(Step.PASS, way=Way.RESPAWN))
+    (kick,) = sealed.launcher.kicks
+    assert "and keep the public names" in (kick or "")
+
+
+# -- prime -------------------------------------------------------------------------------------------
+
+
+async def test_the_kick_is_typed_once_even_if_the_step_is_run_again(passed: Scene) -> None:
+    assert (await passing.prime(passed.case, Move(Step.PRIME))).ok
+    assert (await passing.prime(passed.case, Move(Step.PRIME))).ok
+    (kick,) = passed.panes.sent
+    assert kick.startswith(KICK)
+    given = passed.store.delivery(KICK)
+    assert given is not None
+    assert given.state is DeliveryState.SEEN
+
+
+async def test_a_kick_that_cannot_be_typed_is_withdrawn_and_can_be_typed_later(passed: Scene) -> None:
+    passed.panes.box = "a person is quicker"
+    assert (await passing.prime(passed.case, Move(Step.PRIME))).code == NOT_SEEN
+    assert passed.panes.typed == []
+    passed.panes.box = ""
+    assert (await passing.prime(passed.case, Move(Step.PRIME))).ok
+    assert len(passed.panes.sent) == 1
+
+
+async def test_the_second_kick_says_what_was_wrong_with_the_receipt(passed: Scene) -> None:
+    await passing.prime(passed.case, Move(Step.PRIME, attempt=2, missing=('"branch" is "main"',)))
+    assert passed.panes.sent[0].startswith(f"[baton {CYCLE} kick 2]")
+    assert '"branch" is "main"' in passed.panes.sent[0]
+
+
+# -- verify ------------------------------------------------------------------------------------------
+
+
+async def answered(scene: Scene, text: str) -> None:
+    await passing.prime(scene.case, Move(Step.PRIME))
+    scene.says(State.BUSY)
+    scene.clock.advance(1)
+    scene.talk.say(text)
+    scene.supervisor.take_news(scene.watch)
+    scene.watch.take_hook(stop(text, OTHER), scene.clock.now())
+
+
+async def test_a_true_receipt_is_accepted(passed: Scene) -> None:
+    await answered(passed, f"```json\n{json.dumps(RECEIPT)}\n```\nOn with it.")
+    outcome = await passing.verify(passed.case, Move(Step.VERIFY))
+    assert (outcome.code, outcome.note) == ("ok", "receipt accepted")
+
+
+@pytest.mark.parametrize(
+    ("answer", "problem"),
+    [
+        ("Good, I have read it.", "does not begin with the receipt"),
+        (f"```json\n{json.dumps({**RECEIPT, 'branch': 'main'})}\n```", "branch"),
+        (f"```json\n{json.dumps({**RECEIPT, 'constraints': []})}\n```", "C1"),
+        (f"```json\n{json.dumps({**RECEIPT, 'baton_receipt': '00000000'})}\n```", "another handoff"),
+    ],
+)
+async def test_any_other_answer_is_rejected_with_what_is_wrong(passed: Scene, answer: str, problem: str) -> None:
+    await answered(passed, answer)
+    outcome = await passing.verify(passed.case, Move(Step.VERIFY))
+    assert outcome.code == REJECTED
+    assert problem in outcome.note
+    assert outcome.data["problems"]
+
+
+async def test_what_a_later_turn_says_is_not_the_receipt(passed: Scene) -> None:
+    await answered(passed, "Let me look.")
+    passed.hears("what are you doing?")
+    passed.talk.say(f"```json\n{json.dumps(RECEIPT)}\n```")
+    passed.supervisor.take_news(passed.watch)
+    assert (await passing.verify(passed.case, Move(Step.VERIFY))).code == REJECTED
+
+
+async def test_a_receipt_is_waited_for_while_the_turn_goes_on(passed: Scene) -> None:
+    await passing.prime(passed.case, Move(Step.PRIME))
+    passed.says(State.BUSY)
+    verifying = asyncio.create_task(passing.verify(passed.case, Move(Step.VERIFY)))
+    for _ in range(5):
+        await asyncio.sleep(0)
+    assert not verifying.done()
+    passed.talk.say(f"```json\n{json.dumps(RECEIPT)}\n```")
+    passed.supervisor.take_news(passed.watch)
+    assert (await verifying).ok
+
+
+# -- close -------------------------------------------------------------------------------------------
+
+
+async def test_a_close_that_is_run_again_counts_once(passed: Scene) -> None:
+    for _ in range(2):
+        assert (await passing.close(passed.case, Move(Step.CLOSE))).ok
+    kept = passed.store.session(passed.watch.session.id)
+    assert kept is not None
+    assert (kept.chain, passed.watch.session.chain) == (1, 1)
+    assert passed.case.cycle.state is CycleState.DONE
+    assert not passed.offers.primed("clear")
+    check = passed.store.health_checks(session=passed.watch.session.id)[-1]
+    assert (check.check_type, check.status, check.details["usage_reset"]) == ("handoff", "ok", True)
+    assert check.details["handoff_file"] == str(passed.documents()[0])
+
+
+async def test_a_baton_that_nobody_took_leaves_a_pending_file_and_a_notice(sealed: Scene) -> None:
+    await passing.close(sealed.case, Move(Step.CLOSE, result=Result.PENDING, note="the box is in use"))
+    (document,) = sealed.documents()
+    pending = document.parent / "HANDOFF_PENDING.md"
+    assert f"baton continue {document}" in pending.read_text(encoding="utf-8")
+    assert "the box is in use" in sealed.told[-1]
+    assert sealed.watch.session.chain == 0
+    assert sealed.case.cycle.state is CycleState.PENDING
+
+
+async def test_an_unverified_pass_tells_how_the_old_conversation_can_be_resumed(passed: Scene) -> None:
+    await passing.close(passed.case, Move(Step.CLOSE, result=Result.UNVERIFIED, note="no receipt"))
+    assert TALK in passed.told[-1]
+    assert passed.case.cycle.state is CycleState.UNVERIFIED
