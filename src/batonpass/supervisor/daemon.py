@@ -5,15 +5,12 @@ after a crash.
 """
 
 import asyncio
-import fcntl
 import logging
-import logging.handlers
 import os
 import secrets
 import signal
 import socket
 import sys
-import uuid
 from collections.abc import Mapping
 from pathlib import Path
 
@@ -23,10 +20,12 @@ from batonpass.cycle.case import Case
 from batonpass.cycle.stage import Stage
 from batonpass.cycle.workflow import Engine
 from batonpass.cycle.writing import draft_from_facts
+from batonpass.disk import write_private
 from batonpass.home import home, socket_path
 from batonpass.serve.api import Api
 from batonpass.session import State
 from batonpass.store import CycleRecord, Store, default_url, open_store
+from batonpass.supervisor import state
 from batonpass.supervisor.act import Supervisor
 from batonpass.supervisor.files import Files
 from batonpass.supervisor.health import Health
@@ -36,6 +35,7 @@ from batonpass.supervisor.panes import Panes
 from batonpass.supervisor.settings import Settings
 from batonpass.supervisor.slots import Slots
 from batonpass.supervisor.spool import Spool
+from batonpass.supervisor.state import AlreadyRunning
 from batonpass.supervisor.watch import Watch
 from batonpass.terminals.base import Terminal, TerminalError
 from batonpass.terminals.text import printable
@@ -47,10 +47,6 @@ _BEAT_SECONDS = 10.0
 _IDLE_SECONDS = 900.0  # any command or hook that needs a daemon starts one again
 
 
-class AlreadyRunning(Exception):
-    """Another daemon holds the state directory."""
-
-
 class Daemon:
     """Owns the sessions of this host. `run` returns when it was asked to stop."""
 
@@ -59,10 +55,10 @@ class Daemon:
         self.clock: Clock = clock or SystemClock()
         self.pid = os.getpid()
         self.started = self.clock.now()
-        _prepare(root)
-        self._lock = _lock(root)
+        state.prepare(root)
+        self._lock = state.lock(root)
         self.config = Settings(root, env)
-        self.host = _host_id(root)
+        self.host = state.host_id(root)
         url = self.config(None).store or default_url(root)
         self.store: Store = open_store(url)
         self._panes = Panes()
@@ -186,14 +182,14 @@ class Daemon:
 
     def stop(self, *, by_person: bool = False) -> None:
         if by_person:
-            (self.home / "run" / "stopped").touch()
+            (self.home / "run" / "stopped").touch(mode=0o600)
         self._stopping.set()
 
     def _note_argv(self) -> None:
         """How hooks start a daemon that is away; a person's `stop` is respected until the next start."""
         (self.home / "run" / "stopped").unlink(missing_ok=True)
         argv = [sys.executable, "-m", "batonpass._entry", "daemon", "run"]
-        (self.home / "run" / "daemon.argv").write_text("\0".join(argv), encoding="utf-8")
+        write_private(self.home / "run" / "daemon.argv", "\0".join(argv), durable=False)
 
     # -- files ---------------------------------------------------------------------------------------
 
@@ -219,43 +215,6 @@ class Daemon:
                 watch.changed()
 
 
-def _prepare(root: Path) -> None:
-    for folder in (root, root / "run", root / "logs", root / "sessions", root / "spool"):
-        folder.mkdir(parents=True, exist_ok=True, mode=0o700)
-    root.chmod(0o700)
-    handler = logging.handlers.RotatingFileHandler(
-        root / "logs" / "baton.log", maxBytes=5_000_000, backupCount=3, encoding="utf-8"
-    )
-    handler.setFormatter(logging.Formatter("%(asctime)s %(levelname)s %(name)s: %(message)s"))
-    ours = logging.getLogger("batonpass")
-    ours.addHandler(handler)
-    ours.setLevel(logging.INFO)
-
-
-def _lock(root: Path) -> int:
-    """Hold the state directory; a second daemon would type everything twice."""
-    descriptor = os.open(root / "run" / "lock", os.O_RDWR | os.O_CREAT, 0o600)
-    try:
-        fcntl.flock(descriptor, fcntl.LOCK_EX | fcntl.LOCK_NB)
-    except OSError as error:
-        os.close(descriptor)
-        raise AlreadyRunning(f"another baton daemon holds {root}") from error
-    os.ftruncate(descriptor, 0)
-    os.write(descriptor, str(os.getpid()).encode())
-    return descriptor
-
-
-def _host_id(root: Path) -> str:
-    """A stable name of this host and user for the engine: two executors must never share one."""
-    path = root / "host-id"
-    try:
-        return path.read_text(encoding="utf-8").strip()
-    except FileNotFoundError:
-        value = f"{socket.gethostname().split('.')[0].lower()}-{uuid.uuid4().hex[:6]}"
-        path.write_text(value, encoding="utf-8")
-        return value
-
-
 def main() -> int:
     """Run the daemon in this process until it is stopped."""
 
@@ -268,6 +227,9 @@ def main() -> int:
 
     try:
         asyncio.run(serve())
+    except OSError as error:
+        print(f"baton: {state.trouble(root, error)}", file=sys.stderr, flush=True)
+        os._exit(1)  # threads of the engine may wait for what will not come
     except AlreadyRunning as error:
         print(f"baton: {error}", file=sys.stderr)
         return 3

@@ -24,6 +24,7 @@ class Health:
         self._supervisor, self._terminal = supervisor, terminal
         self._told: dict[str, str] = {}
         self._waiting_since: dict[str, float] = {}
+        self._troubles: dict[str, str] = {}
 
     async def look(self) -> None:
         """One round over every live session."""
@@ -32,26 +33,41 @@ class Health:
             if watch.session.state is State.ENDED:
                 continue
             pane = watch.session.pane
-            if pane is not None:
-                if pane.socket not in panes:
-                    panes[pane.socket] = await self._panes(pane.socket)
-                await self._check_pane(watch, pane, panes[pane.socket])
-            if not watch.gone:
-                watch.refresh()
-                if watch.follow_word():
-                    self._supervisor.started(watch, "clear", self._supervisor.clock.now())
-                self._supervisor.take_news(watch)
-                await self._read_screen(watch)
-                await self._check_dialog(watch)
-                self._supervisor.show_line(watch)
-            self._supervisor.persist(watch)
+            if pane is not None and pane.socket not in panes:
+                panes[pane.socket] = await self._panes(pane.socket)
+            try:
+                await self._look_at(watch, panes[pane.socket] if pane is not None else None)
+                self._say_once(watch.session.id, "")
+            except OSError as error:  # no space, no descriptors: the others are looked at all the same
+                self._say_once(watch.session.id, f"{watch.session.name} could not be looked at, and is again: {error}")
+
+    async def _look_at(self, watch: Watch, panes: dict[PaneRef, PaneInfo] | None) -> None:
+        if watch.session.pane is not None:
+            await self._check_pane(watch, watch.session.pane, panes)
+        if not watch.gone:
+            watch.refresh()
+            if watch.follow_word():
+                self._supervisor.started(watch, "clear", self._supervisor.clock.now())
+            self._supervisor.take_news(watch)
+            await self._read_screen(watch)
+            await self._check_dialog(watch)
+            self._supervisor.show_line(watch)
+        self._supervisor.persist(watch)
+
+    def _say_once(self, subject: str, trouble: str) -> None:
+        """Log a trouble when it begins and when it changes, not once a second while it lasts."""
+        if trouble and self._troubles.get(subject) != trouble:
+            log.warning("%s", trouble)
+        self._troubles[subject] = trouble
 
     async def _panes(self, socket: str) -> dict[PaneRef, PaneInfo] | None:
         try:
-            return {info.ref: info for info in await self._terminal(socket).list()}
-        except TerminalError as error:
-            log.warning("tmux does not answer: %s", error)
+            found = {info.ref: info for info in await self._terminal(socket).list()}
+        except (TerminalError, OSError) as error:
+            self._say_once(f"tmux {socket}", f"tmux does not answer, sessions are followed by their files: {error}")
             return None
+        self._say_once(f"tmux {socket}", "")
+        return found
 
     async def _check_pane(self, watch: Watch, pane: PaneRef, panes: dict[PaneRef, PaneInfo] | None) -> None:
         if panes is None or watch.step == "pass":

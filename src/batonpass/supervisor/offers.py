@@ -41,9 +41,10 @@ class Offers:
         self._drop(f"ask.{agent_session}.taken")
 
     def note(self, agent_session: str, text: str) -> None:
-        """Lay out a remark that rides on the user's next prompt."""
-        self._drop(f"note.{agent_session}.taken")
-        self._lay(f"note.{agent_session}", self._agent.render_note(text))
+        """Lay out a remark that rides on the user's next prompt. Nothing hangs on it."""
+        with suppress(OSError):
+            self._drop(f"note.{agent_session}.taken")
+            self._lay(f"note.{agent_session}", self._agent.render_note(text))
 
     def prime(self, sources: Sequence[str], parts: Sequence[str]) -> None:
         """Lay out the handoff for conversations that begin in one of these ways."""
@@ -75,8 +76,9 @@ class Offers:
         self._drop("permit.json")
 
     def line(self, text: str) -> None:
-        """What the status line shows from now on."""
-        self._lay("line", text, durable=False)
+        """What the status line shows from now on. Nothing hangs on it: on a full disk handoffs still begin."""
+        with suppress(OSError):
+            self._lay("line", text, durable=False)
 
     def clear(self) -> None:
         """Take back everything, at the end of a cycle."""
