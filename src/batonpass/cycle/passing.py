@@ -44,6 +44,7 @@ async def hand_over(case: Case, move: Move) -> Outcome:
     text = document.read_text(encoding="utf-8")
     laid = parts(text, document, case.agent.prime_cap, case.agent.prime_parts)
     case.stage.offers(case.watch).prime(["clear", "startup", "compact"], laid)
+    case.stage.probe("pass:primed")
     if move.way is Way.RESPAWN:
         return await _respawn(case, move.kick)
     return await _clear(case)
@@ -84,6 +85,7 @@ async def _clear(case: Case) -> Outcome:
             case.remember(round_began=case.stage.clock.now())
             return Outcome(Step.PASS, NEW_PROMPT, "the user said something after the document was written")
         case.remember(clear_typed=True)
+        case.stage.probe("pass:typing")
         await keys.submit(watch, case.agent.clear_command, lambda: _successor(case) is not None, pasted=bool(typed))
     except NotReady as obstacle:
         if obstacle.code == GONE:
@@ -106,6 +108,7 @@ async def _respawn(case: Case, number: int) -> Outcome:
     case.stage.store.save_delivery(given)
     try:
         await case.stage.launcher.respawn(case.watch, kick=given.text)
+        case.stage.probe("pass:started")
     except (TerminalError, LaunchError, OSError) as error:
         return Outcome(Step.PASS, NOT_CLEARED, f"the agent could not be started again: {error}")
     if await case.watch.until(lambda: _successor(case) is not None, _STARTED_SECONDS):
@@ -256,6 +259,7 @@ async def close(case: Case, move: Move) -> Outcome:
         watch.session = replace(watch.session, chain=watch.session.chain + (0 if case.recall("counted") else 1))
         case.remember(counted=True)
         store.update_session(watch.session.id, chain=watch.session.chain)
+        case.stage.probe("close:counted")
     if move.result is Result.PENDING and document:
         _leave_pending(Path(str(document)), move.note)
     status = "ok" if move.result is Result.DONE else "critical"

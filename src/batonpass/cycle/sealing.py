@@ -58,6 +58,7 @@ def _seal(case: Case, facts: Facts, with_document: bool) -> tuple[HandoffRecord,
     if path is None:
         path = layout.path_for(created)
         case.remember(planned=str(path), planned_round=case.since)
+        case.stage.probe("seal:planned")
     draft = str(case.recall("document") or "") if with_document else ""
     document = read_draft(Path(draft)) if draft else None
     meta = case.meta(number, previous, created)
@@ -68,6 +69,7 @@ def _seal(case: Case, facts: Facts, with_document: bool) -> tuple[HandoffRecord,
         whole = merge(document, facts, gaps, meta)
     sealed = close_document(whole)
     layout.write(path, sealed.text)
+    case.stage.probe("seal:stored")
     notes = [f"redacted: {', '.join(sealed.redacted)}"] if sealed.redacted else []
     if case.config.commits:
         notes += _commit(case.watch.session.project, layout, path)

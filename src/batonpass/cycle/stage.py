@@ -24,6 +24,10 @@ class Launcher(Protocol):
     def draft_dir(self, watch: Watch) -> Path: ...
 
 
+def _nothing(point: str) -> None:
+    return None
+
+
 @dataclass(frozen=True, slots=True)
 class Stage:
     store: Store
@@ -35,6 +39,7 @@ class Stage:
     watch: Callable[[str], Watch | None]  # by Baton's session id
     config: Settings  # by project folder
     notify: Callable[[str, str], Awaitable[None]]  # session id, one sentence for a person
+    probe: Callable[[str], None] = _nothing  # told of every point at which a crash must be survived
 
     def offers(self, watch: Watch) -> Offers:
         return Offers(watch.folder, watch.agent)

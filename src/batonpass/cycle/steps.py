@@ -7,6 +7,7 @@ from batonpass.cycle import passing, sealing, writing
 from batonpass.cycle.case import Case
 from batonpass.cycle.plan import Move, Outcome, Step
 from batonpass.cycle.stage import Stage
+from batonpass.store import StoreAway
 
 log = logging.getLogger(__name__)
 
@@ -28,7 +29,10 @@ _HOLDS = (Step.ASK, Step.AWAIT, Step.CHECK, Step.SEAL, Step.PASS, Step.PRIME, St
 
 
 async def run(stage: Stage, cycle_id: str, move: Move) -> Outcome:
-    """The outcome of one move. A fault that nobody foresaw is an outcome too, with its text as the note."""
+    """The outcome of one move. A fault that nobody foresaw is an outcome too, with its text as the note.
+
+    StoreAway when the database is away: then there is no outcome yet.
+    """
     cycle, store = stage.store.cycle(cycle_id), stage.store
     if cycle is None:
         return Outcome(move.step, "error", f"cycle {cycle_id} is not in the store")
@@ -37,17 +41,23 @@ async def run(stage: Stage, cycle_id: str, move: Move) -> Outcome:
         return Outcome(move.step, "gone", f"session {cycle.session} is not known on this host")
     if move.step in _HOLDS:
         await stage.slots.hold(cycle_id, cycle.percent or 0.0)
+    stage.probe(f"{move.step}:before")
     seq = store.begin_step(cycle_id, move.step, move.attempt, stage.clock.now())
     watch.step = move.step
     watch.changed()
+    stage.probe(f"{move.step}:begun")
     try:
         outcome = await _ACTS[move.step](Case(stage, cycle, watch, stage.config(watch.session.project)), move)
+    except StoreAway:
+        raise  # no outcome of the move: it is made again, and looks before it acts
     except Exception as fault:
         log.exception("cycle %s, step %s", cycle_id, move.step)
         outcome = Outcome(move.step, "error", f"{type(fault).__name__}: {fault}")
+    stage.probe(f"{move.step}:acted")
     if move.step is Step.CLOSE:
         stage.slots.release(cycle_id)
         watch.step = None
     store.end_step(cycle_id, seq, "ok" if outcome.ok else outcome.code, stage.clock.now(), outcome.note, outcome.data)
+    stage.probe(f"{move.step}:ended")
     watch.changed()
     return outcome

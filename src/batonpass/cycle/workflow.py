@@ -16,6 +16,10 @@ from dbos import error as dbos_error
 from batonpass.cycle import steps
 from batonpass.cycle.plan import Move, Outcome, Policy, Result, Step, Way, next_move
 from batonpass.cycle.stage import Stage
+from batonpass.store import CycleRecord, StoreAway
+from batonpass.supervisor.outage import until_back
+
+log = logging.getLogger(__name__)
 
 _VERSION = "1"  # never the hash of the source: an upgrade must find the cycles that are under way
 _POLL_SECONDS = 0.1
@@ -34,9 +38,19 @@ async def _move(cycle: str, move: dict[str, Any]) -> dict[str, Any]:
     stage, loop = _Running.stage, _Running.loop
     if stage is None or loop is None:
         raise RuntimeError("the engine was stopped")
-    future = asyncio.run_coroutine_threadsafe(steps.run(stage, cycle, _as_move(move)), loop)
+    future = asyncio.run_coroutine_threadsafe(_patiently(stage, cycle, _as_move(move)), loop)
     outcome = await asyncio.wrap_future(future)
     return asdict(outcome)
+
+
+async def _patiently(stage: Stage, cycle: str, move: Move) -> Outcome:
+    """The outcome of a move. One that the database cut off has none: it is made again once that is back."""
+    while True:
+        try:
+            return await steps.run(stage, cycle, move)
+        except StoreAway:
+            log.info("cycle %s waits in step %s for the store", cycle, move.step)
+            await until_back(stage.store, stage.clock)
 
 
 @DBOS.workflow(name="cycle")
@@ -104,6 +118,15 @@ class Engine:
         except dbos_error.DBOSQueueDeduplicatedError:
             return False
         return True
+
+    async def take_up(self, cycle: CycleRecord) -> None:
+        """Start a cycle that was noted down and never begun, because something ended in between."""
+        if await DBOS.get_workflow_status_async(cycle.id) is not None:
+            return
+        watch = self._stage.watch(cycle.session)
+        project = watch.session.project if watch else None
+        policy = Policy(auto_continue=self._stage.config(project).auto_continue_cli)
+        await self.pass_baton(cycle.id, cycle.session, policy)
 
     async def forget(self, cycles: Sequence[str]) -> None:
         """Drop the engine's record of cycles that ended long ago."""

@@ -148,8 +148,9 @@ async def _offer(case: Case, move: Move, mark: str) -> Delivery:
         mark, watch.session.id, case.cycle.id, "ask", move.attempt, channel, DeliveryState.OFFERED, text,
         case.stage.clock.now(),
     )  # fmt: skip
-    case.stage.store.save_delivery(given)
     case.remember(draft=str(draft), ask_tag=mark)
+    case.stage.store.save_delivery(given)
+    case.stage.probe("ask:written")
     offers = case.stage.offers(watch)
     offers.permit(draft.parent)
     case.stage.store.add_event(
@@ -159,6 +160,7 @@ async def _offer(case: Case, move: Move, mark: str) -> Delivery:
         offers.forget_ask(watch.conversation.agent_session)
         offers.ask(watch.conversation.agent_session, text)
         watch.changed()
+    case.stage.probe("ask:offered")
     return given
 
 

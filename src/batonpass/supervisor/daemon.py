@@ -11,7 +11,7 @@ import secrets
 import signal
 import socket
 import sys
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from pathlib import Path
 
 from batonpass import __version__, notify
@@ -24,16 +24,17 @@ from batonpass.disk import write_private
 from batonpass.home import home, socket_path
 from batonpass.serve.api import Api
 from batonpass.session import State
-from batonpass.store import CycleRecord, Store, default_url, open_store
+from batonpass.store import CycleRecord, Store, StoreAway, StoreError, default_url, open_store
 from batonpass.supervisor import state
 from batonpass.supervisor.act import Supervisor
 from batonpass.supervisor.files import Files
 from batonpass.supervisor.health import Health
 from batonpass.supervisor.keys import Keys
 from batonpass.supervisor.launch import PaneLauncher
+from batonpass.supervisor.outage import Outage
 from batonpass.supervisor.panes import Panes
 from batonpass.supervisor.settings import Settings
-from batonpass.supervisor.slots import Slots
+from batonpass.supervisor.slots import Slots, StoreLease
 from batonpass.supervisor.spool import Spool
 from batonpass.supervisor.state import AlreadyRunning
 from batonpass.supervisor.watch import Watch
@@ -61,22 +62,28 @@ class Daemon:
         self.host = state.host_id(root)
         url = self.config(None).store or default_url(root)
         self.store: Store = open_store(url)
+        lease = StoreLease(self.store, self.host) if self.store.shared else None
         self._panes = Panes()
         self.supervisor = Supervisor(self.store, self.clock, self.config, self.tell)
         self.launcher = PaneLauncher(root, self.host, self.clock, self.terminal)
+        probe = _probe(root, env)
         self.stage = Stage(
             store=self.store,
             clock=self.clock,
-            keys=Keys(self._panes, self.clock),
-            slots=Slots(self.config(None).max_concurrent),
+            keys=Keys(self._panes, self.clock, probe),
+            slots=Slots(self.config(None).max_concurrent, lease),
             launcher=self.launcher,
             host=self.host,
             watch=self.supervisor.watch,
             config=self.config,
             notify=self.tell,
+            probe=probe,
         )
         self._engine = Engine(url, self.host, self.stage)
         self._health = Health(self.supervisor, self.terminal)
+        self.spool = Spool(root, self.store, self.host)
+        self.outage = Outage(self.store, self.clock, self._catch_up)
+        self._beaten = 0.0
         self._stopping = asyncio.Event()
         self._last_needed = self.started
 
@@ -120,14 +127,14 @@ class Daemon:
         """Serve until asked to stop."""
         from batonpass.serve.operations import Operations
 
-        operations = Operations(self)
+        operations = self._operations = Operations(self)
         self._files = Files(self._changed)
         self._files.start()
         for session in self.store.sessions(live=True, host=self.host):
             self.supervisor.reopen(self.launcher.reopen(session))
         await self._health.look()
         # Reports that came while nobody was here are older than any that the socket will bring.
-        await Spool(self.home, self.store).replay(operations.hook)
+        await self.spool.replay(operations.hook)
         await self._engine.start()
         self.supervisor.starter.pass_baton = self._engine.pass_baton
         api = Api(Path(socket_path(str(self.home))), operations.table())
@@ -136,7 +143,7 @@ class Daemon:
         for number in (signal.SIGTERM, signal.SIGINT):
             asyncio.get_running_loop().add_signal_handler(number, self.stop)
         self.follow_files()
-        self._catch_up()
+        await self._catch_up()
         log.info("baton %s watches %d sessions", __version__, len(self.supervisor.watches))
         try:
             await self._look_round()
@@ -144,21 +151,26 @@ class Daemon:
             await api.stop()
             await self._panes.aclose()
 
-    def _catch_up(self) -> None:
-        """Act on what came due before cycles could be started: a session that idles brings no new reading."""
-        for watch in self.supervisor.watches.values():
+    async def _catch_up(self) -> None:
+        """Act on what came due while there was no daemon or no database.
+
+        Reports that could not be used are heard again, cycles that were noted down and never begun are begun,
+        and every session is considered: one that idles brings no new reading.
+        """
+        await self.spool.replay(self._operations.hook)
+        for cycle in self.store.cycles(host=self.host, running=True):
+            if not self.supervisor.starter.starting(cycle.session):
+                await self._engine.take_up(cycle)
+        for watch in list(self.supervisor.watches.values()):
             if not watch.gone:
                 self.supervisor.consider(watch)
 
     async def _look_round(self) -> None:
-        beaten = 0.0
         while not self._stopping.is_set():
             try:
-                await self._health.look()
-                self.follow_files()
-                if self.clock.now() - beaten >= _BEAT_SECONDS:
-                    beaten = self.clock.now()
-                    self.store.beat(self.host, beaten, name=socket.gethostname(), version=__version__)
+                await self._look()
+            except StoreAway:
+                log.debug("the look round was cut short: the store is away")
             except Exception:
                 log.exception("the look round failed; it goes on")
             if self._not_wanted():
@@ -167,6 +179,17 @@ class Daemon:
                 await asyncio.wait_for(self._stopping.wait(), _LOOK_SECONDS)
             except TimeoutError:
                 continue
+
+    async def _look(self) -> None:
+        """One round. While the database is away sessions are still looked at, and what is found is kept."""
+        away = await self.outage.lasts()
+        await self._health.look()
+        self.follow_files()
+        now = self.clock.now()
+        if not away and abs(now - self._beaten) >= _BEAT_SECONDS:  # also when the clock was set back
+            self.store.beat(self.host, now, name=socket.gethostname(), version=__version__)
+            self.stage.slots.renew()
+            self._beaten = now
 
     def _not_wanted(self) -> bool:
         """A daemon whose home was removed, or that has had nothing to watch for a while, ends by itself."""
@@ -209,10 +232,26 @@ class Daemon:
         for watch in list(self.supervisor.watches.values()):
             files = [*watch.agent.state_files(watch.binding), watch.conversation.transcript]
             if any(path is not None and path.parent == folder for path in files):
-                watch.refresh()
-                self.supervisor.take_news(watch)
+                self.take_news(watch)
             elif folder == self.launcher.draft_dir(watch):
                 watch.changed()
+
+    def take_news(self, watch: Watch) -> None:
+        """Look at a session now; what the store cannot take part in is made up for when it is back."""
+        try:
+            watch.refresh()
+            self.supervisor.take_news(watch)
+        except StoreAway:
+            log.debug("%s is considered again when the store is back", watch.session.name)
+
+
+def _probe(root: Path, env: Mapping[str, str]) -> Callable[[str], None]:
+    """Nothing, but for rehearsals of crashes."""
+    if not env.get("BATON_CHAOS"):
+        return lambda point: None
+    from batonpass.sim import chaos
+
+    return chaos.probe(env[chaos.ENV], root)
 
 
 def main() -> int:
@@ -233,6 +272,9 @@ def main() -> int:
     except AlreadyRunning as error:
         print(f"baton: {error}", file=sys.stderr)
         return 3
+    except StoreError as error:
+        print(f"baton: {error}", file=sys.stderr)
+        return 1
     # The engine's threads may hold a step that waits; it goes on at the next start, as after a crash.
     logging.shutdown()
     os._exit(0)
