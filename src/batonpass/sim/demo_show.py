@@ -16,6 +16,7 @@ from batonpass.sim.demo_view import ACCENT, COLOURS, DIM, GOOD, MEANING, baton_v
 
 _BATON_WIDTH = 56
 _STACKED_ROWS = 14
+_LEAST_ROWS = 30  # of the agent's pane, also where only its end can be shown: agents need room for their box
 
 
 @contextlib.contextmanager
@@ -28,7 +29,7 @@ def show_on(console: Console) -> Iterator[tuple[Show, int, int]]:
     width = console.width - 4 - (0 if stacked else _BATON_WIDTH)
     height = console.height - 4 - (_STACKED_ROWS if stacked else 0)
     with Live(console=console, screen=True, auto_refresh=False, vertical_overflow="crop") as live:
-        yield LiveShow(live), max(width, 40), max(height, 8)
+        yield LiveShow(live), max(width, 60), max(height, _LEAST_ROWS)
 
 
 def _stacked(console: Console) -> bool:
@@ -50,7 +51,8 @@ def frame(scene: Scene, console: Console) -> RenderableType:
     stacked = _stacked(console)
     width = (console.width if stacked else _BATON_WIDTH) - 4
     height = (_STACKED_ROWS if stacked else console.height - 2) - 2
-    theirs = Layout(Panel(_pane(scene.screen), title=f" {scene.agent} ", title_align="left", border_style=DIM))
+    rows = console.height - 4 - (_STACKED_ROWS if stacked else 0)
+    theirs = Layout(Panel(_pane(scene.screen, rows), title=f" {scene.agent} ", title_align="left", border_style=DIM))
     ours = Layout(
         Panel(baton_view(scene, width, height), title=" Baton ", title_align="left", border_style=ACCENT),
         size=_STACKED_ROWS if stacked else _BATON_WIDTH,
@@ -70,8 +72,10 @@ def _heading(scene: Scene) -> RenderableType:
     return Group(title, caption)
 
 
-def _pane(screen: str) -> Text:
-    text = Text.from_ansi(screen)
+def _pane(screen: str, rows: int) -> Text:
+    """The end of the agent's screen, as far as there is room."""
+    lines = Text.from_ansi(screen.rstrip()).split("\n")
+    text = Text("\n").join(lines[-max(rows, 1) :])
     text.no_wrap, text.overflow = True, "crop"
     return text
 
