@@ -3,6 +3,7 @@ import fcntl
 import os
 import pty
 import re
+import select
 import signal
 import struct
 import subprocess
@@ -155,6 +156,7 @@ async def test_where_control_mode_is_refused_single_commands_do(
     info = await tmux.open("work", tmp_path, IDLE)
     assert [pane.ref for pane in await tmux.list()] == [info.ref]
     assert run_tmux(socket, *CLIENTS) == ""
+    await tmux.aclose()
 
 
 async def test_a_missing_tmux_is_said_so(tmp_path: Path) -> None:
@@ -224,9 +226,10 @@ class Person:
         run_tmux(socket, "wait-for", "attached")
 
     def sees(self, wanted: bytes) -> bytes:
-        """What was drawn until the wanted text came. Ends with an error when the terminal is closed."""
+        """What was drawn until the wanted text came."""
         seen = b""
         while wanted not in re.sub(rb"\x1b[\[(][0-?]*[ -/]*[@-~]", b"", seen):
+            assert select.select([self.screen], [], [], 20)[0], f"{wanted!r} is not in {seen!r}"
             seen += os.read(self.screen, 65536)
         return seen
 

@@ -233,9 +233,11 @@ class Connection:
 
     async def _end(self) -> None:
         self.closed = True
-        stderr = self._process.stderr
-        said = (await stderr.read()).decode("utf-8", "replace").strip() if stderr else ""
-        await self._process.wait()
+        # All three pipes to their end: a loop that closes over an open one complains.
+        if self._process.stdin is not None:
+            self._process.stdin.close()
+        _, err = await self._process.communicate()
+        said = err.decode("utf-8", "replace").strip()
         if not self._attached.done():
             kind = NoServer if no_server(said) else CannotConnect
             self._attached.set_exception(kind(said or "tmux ended without a word"))

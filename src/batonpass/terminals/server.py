@@ -203,7 +203,7 @@ class Server:
         except BaseException:
             if process.returncode is None:
                 process.kill()
-                await process.wait()
+                await process.communicate()
             raise
         said = os.fsdecode(err).strip()
         if process.returncode and no_server(said):
