@@ -52,9 +52,9 @@ def frame(scene: Scene, console: Console) -> RenderableType:
     width = (console.width if stacked else _BATON_WIDTH) - 4
     height = (_STACKED_ROWS if stacked else console.height - 2) - 2
     rows = console.height - 4 - (_STACKED_ROWS if stacked else 0)
-    theirs = Layout(Panel(_pane(scene.screen, rows), title=f" {scene.agent} ", title_align="left", border_style=DIM))
+    theirs = Layout(Panel(_pane(scene.screen, rows), title=scene.agent, title_align="left", border_style=DIM))
     ours = Layout(
-        Panel(baton_view(scene, width, height), title=" Baton ", title_align="left", border_style=ACCENT),
+        Panel(baton_view(scene, width, height), title="Baton", title_align="left", border_style=ACCENT),
         size=_STACKED_ROWS if stacked else _BATON_WIDTH,
     )
     body = Layout()
