@@ -18,7 +18,7 @@ from _place import WORKER, Failed, Place, wait
 from batonpass.delivery import tag
 from batonpass.handoff import prompts
 
-_PATIENCE = 20.0
+_PATIENCE = 60.0
 
 
 class Floor:
@@ -103,8 +103,12 @@ class Floor:
     def _await(self, word: str, seconds: float = _PATIENCE) -> None:
         """Return when a hook has rung with this word; each ring counts once."""
         mark = f"{word}\n".encode()
+        deadline = time.monotonic() + seconds
         while mark not in self._heard:
-            if not select.select([self._bell], [], [], seconds)[0]:
+            if not select.select([self._bell], [], [], 1.0)[0]:
+                self._place.send_again(self._pane)
+                if time.monotonic() < deadline:
+                    continue
                 screen = self._place.tmux("capture-pane", "-p", "-t", self._pane)
                 raise Failed(f"The bare script waits for {word!r} in vain; its pane shows:\n{screen}")
             self._heard += os.read(self._bell, 4096)

@@ -1,11 +1,13 @@
 """Baton's side of the race: its daemon and one live session, started as a user does."""
 
 import json
+import os
 import socket
 import subprocess
 import sys
 from typing import Any
 
+from _common import end
 from _place import WORKER, Failed, Place, wait
 
 from batonpass.home import socket_path
@@ -26,9 +28,11 @@ class Ours:
         self._env = {**place.env, "BATON_HOME": str(self._home), "BATON_TMUX": place.socket}
         self._session = self._pane = ""
         self._store: Store | None = None
+        self._daemon: subprocess.Popen[bytes] | None = None
 
     def start(self) -> None:
         """A conversation with its first turn done."""
+        self._start_daemon()
         if self._place.agent == "claude":
             options = ["--model", "claude-sonnet-4-6", "--permission-mode", "acceptEdits"]
         else:
@@ -45,14 +49,24 @@ class Ours:
         self._store = open_store(default_url(self._home))
         self._rest()
 
+    def _start_daemon(self) -> None:
+        """By ourselves, because a command's patience is short for a machine that is busy with other things."""
+        argv = [sys.executable, "-m", "batonpass._entry", "daemon", "run"]
+        with open(self._place.root / "daemon.log", "wb") as log:
+            self._daemon = subprocess.Popen(argv, env=self._env, stdin=subprocess.DEVNULL, stdout=log, stderr=log)
+        wait(lambda: os.path.exists(socket_path(str(self._home))), "a daemon that answers", 60)
+
     def round(self, prompt: str) -> dict[str, float]:
         """Hand over once; when each part was over, by the records."""
         assert self._store is not None
         before = len(self._store.cycles(session=self._session, limit=1000))
         self._place.say(self._pane, prompt)
-        cycle = wait(lambda: self._ended(before), "the end of the cycle")
+        try:
+            cycle = wait(lambda: self._ended(before), "the end of the cycle")
+        except Failed as failure:
+            raise Failed(f"{failure}\n{self._story()}") from None
         if cycle.state is not CycleState.DONE:
-            raise Failed(f"The cycle ended as {cycle.state}: {cycle.note}\n{self._story(cycle)}")
+            raise Failed(f"The cycle ended as {cycle.state}: {cycle.note}\n{self._story()}")
         times = self._times(cycle)
         self._rest()
         return times
@@ -60,6 +74,9 @@ class Ours:
     def close(self) -> None:
         if self._store is not None:
             self._store.close()
+        if self._daemon is not None:
+            end(self._daemon.pid)
+            self._daemon.wait()
 
     def _times(self, cycle: CycleRecord) -> dict[str, float]:
         assert self._store is not None
@@ -82,14 +99,21 @@ class Ours:
     def _ended(self, before: int) -> CycleRecord | None:
         assert self._store is not None
         cycles = self._store.cycles(session=self._session, limit=1000)
+        if len(cycles) <= before:
+            self._place.send_again(self._pane)
         if len(cycles) <= before or not cycles[-1].ended:
             return None
         return cycles[-1] if all(step.ended for step in self._store.steps(cycles[-1].id)) else None
 
-    def _story(self, cycle: CycleRecord) -> str:
+    def _story(self) -> str:
+        """What helps to see why a cycle did not end well."""
         assert self._store is not None
-        steps = [f"  {step.step} {step.attempt} {step.state}: {step.note}" for step in self._store.steps(cycle.id)]
-        return "\n".join(steps)
+        lines = []
+        for cycle in self._store.cycles(session=self._session, limit=2):
+            lines.append(f"cycle {cycle.id} {cycle.state}: {cycle.cause}")
+            lines += [f"  {step.step} {step.attempt} {step.state}: {step.note}" for step in self._store.steps(cycle.id)]
+        log = (self._home / "logs" / "baton.log").read_text(encoding="utf-8")
+        return "\n".join([*lines, self._place.tmux("capture-pane", "-p", "-t", self._pane), log[-1500:]])
 
     def _status(self) -> dict[str, Any]:
         with socket.socket(socket.AF_UNIX, socket.SOCK_STREAM) as connection:

@@ -8,7 +8,7 @@ import sys
 import tempfile
 import time
 from collections.abc import Callable, Iterator, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from pathlib import Path
 from typing import TypeVar
 
@@ -27,6 +27,7 @@ PASTE_SECONDS = 0.15  # an Enter sooner after a paste is sometimes swallowed
 # A turn is one response; every second one of a conversation crosses the threshold (91 % of 167,000).
 WORKER = '{"start": 40000, "step": 112000, "handoff_step": 1000, "tool": "none"}'
 _LOOK_SECONDS = 0.01
+_SEND_AGAIN_SECONDS = 4.0
 
 
 class Failed(SystemExit):
@@ -42,6 +43,7 @@ class Place:
     project: Path
     socket: str
     env: Mapping[str, str]
+    sent: dict[str, float] = field(default_factory=dict)  # when the last Enter went to a pane
 
     @property
     def adapter(self) -> Agent:
@@ -59,6 +61,13 @@ class Place:
         self.tmux("set-buffer", "-b", "say", "--", text, ";", "paste-buffer", "-p", "-d", "-b", "say", "-t", pane)
         time.sleep(PASTE_SECONDS)
         self.tmux("send-keys", "-t", pane, "Enter")
+        self.sent[pane] = time.monotonic()
+
+    def send_again(self, pane: str) -> None:
+        """A busy machine may have swallowed the Enter; in an empty box another one does nothing."""
+        if time.monotonic() - self.sent.get(pane, 0.0) > _SEND_AGAIN_SECONDS:
+            self.tmux("send-keys", "-t", pane, "Enter")
+            self.sent[pane] = time.monotonic()
 
     def transcript(self) -> Path | None:
         """The record that grew last; one session lives here, so it is that session's."""

@@ -32,7 +32,8 @@ def race(agent: str, rounds: int) -> tuple[Times, Times]:
     """The times of Baton and of the floor, from rounds that took turns."""
     with contextlib.ExitStack() as stack:
         url = stack.enter_context(model()) if agent == "claude" else None
-        sides = (Ours(stack.enter_context(place(agent, url))), Floor(stack.enter_context(place(agent, url))))
+        places = [stack.enter_context(place(agent, url)) for _ in range(2)]
+        sides: tuple[Ours | Floor, ...] = (Ours(places[0]), Floor(places[1]))
         for side in sides:
             stack.callback(side.close)
             side.start()
