@@ -6,7 +6,7 @@ import socket
 import subprocess
 import sys
 import threading
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from pathlib import Path
 
 import pytest
@@ -49,7 +49,7 @@ class Daemon:
 
     def __init__(self, root: Path) -> None:
         self.heard: list[dict[str, object]] = []
-        self.before = lambda: None
+        self.before: Callable[[], None] = lambda: None
         path = Path(socket_path(str(root)))
         path.parent.mkdir(parents=True, exist_ok=True)
         self._server = socket.socket(socket.AF_UNIX, socket.SOCK_STREAM)
