@@ -102,7 +102,7 @@ def test_json_is_the_daemons_answer_and_nothing_else(daemon: FakeDaemon, baton: 
     result = baton("status", "--json")
     assert result.exit_code == 0
     assert json.loads(result.stdout) == three_sessions()
-    assert daemon.asked("status") == {"all": False}
+    assert daemon.asked("status") == {"all": False, "all_hosts": False}
 
 
 def test_a_session_has_every_field_that_is_promised() -> None:
@@ -119,7 +119,7 @@ def test_the_plain_command_prints_the_view(daemon: FakeDaemon, baton: Baton) -> 
     result = baton("status", "--all")
     assert result.exit_code == 0
     assert "87 %  mandatory" in result.stdout
-    assert daemon.asked("status") == {"all": True}
+    assert daemon.asked("status") == {"all": True, "all_hosts": False}
 
 
 def test_json_and_watch_together_are_wrong_usage(baton: Baton) -> None:

@@ -1,9 +1,13 @@
 from collections.abc import Iterator
+from contextlib import ExitStack
+from pathlib import Path
 
 import pytest
 
 from batonpass.sim.postgres import NotAvailable, Server, postgres_server
+from batonpass.sim.tmux_server import private_tmux
 from batonpass.store import Store, open_store
+from tests.system.house import House
 
 
 @pytest.fixture
@@ -22,3 +26,26 @@ def server() -> Iterator[Server]:
 def shared_store(server: Server) -> Iterator[Store]:
     with open_store(server.url) as store:
         yield store
+
+
+@pytest.fixture
+def houses(server: Server, tmp_path: Path) -> Iterator[tuple[House, House]]:
+    """Two hosts with a daemon, a tmux server and a home each, on one database."""
+    with ExitStack() as open_things:
+        both = []
+        for name in ("east", "west"):
+            (tmp_path / name).mkdir()
+            house = House(tmp_path / name, open_things.enter_context(private_tmux()), {"BATON_STORE": server.url})
+            open_things.callback(house.close)
+            both.append(house)
+        yield both[0], both[1]
+
+
+@pytest.fixture
+def east(houses: tuple[House, House]) -> House:
+    return houses[0].start()
+
+
+@pytest.fixture
+def west(houses: tuple[House, House]) -> House:
+    return houses[1].start()

@@ -95,23 +95,44 @@ def test_a_late_report_that_the_store_refuses_is_dropped_and_the_others_are_writ
 async def test_an_outage_is_told_once_and_again_only_after_a_minute(
     shared_store: Store, server: Server, caplog: pytest.LogCaptureFixture
 ) -> None:
-    clock = ManualClock()
-    outage = Outage(shared_store, clock)
-    assert not await outage.over()
+    clock, made_up = ManualClock(), []
+
+    async def make_up() -> None:
+        made_up.append(shared_store.late)
+
+    outage = Outage(shared_store, clock, make_up)
+    assert not await outage.lasts()
     server.stop()
     shared_store.add_event("KEPT", 1.0)
     with caplog.at_level(logging.WARNING, "batonpass"):
-        for _ in range(50):
-            assert outage.notice()
+        for _ in range(20):
+            assert await outage.lasts()
         clock.advance(61)
-        assert outage.notice()
+        assert await outage.lasts()
         assert len(caplog.records) == 2
         assert "1 records are kept" in str(outage.sentence)
+        assert made_up == []
         server.start()
-        waiting = asyncio.ensure_future(outage.over())
-        while not waiting.done():
-            await asyncio.sleep(0.05)
-            clock.advance(1)
-    assert await waiting
-    assert "is back after" in caplog.messages[-1]
+        await until_back(shared_store, SystemClock())
+        assert not await outage.lasts()
+    assert made_up == [0]
+    assert "is back after 61 s" in caplog.messages[-1]
     assert outage.sentence is None
+
+
+async def test_an_outage_lasts_until_what_was_missed_could_be_made_up_for(shared_store: Store, server: Server) -> None:
+    tried = []
+
+    async def make_up() -> None:
+        tried.append(1)
+        if len(tried) == 1:
+            raise StoreAway("away again")
+
+    outage = Outage(shared_store, ManualClock(), make_up)
+    server.stop()
+    shared_store.add_event("KEPT", 1.0)
+    server.start()
+    await until_back(shared_store, SystemClock())
+    assert await outage.lasts()
+    assert not await outage.lasts()
+    assert len(tried) == 2

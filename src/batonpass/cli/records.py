@@ -1,6 +1,6 @@
 """The records that the daemon sends, as the commands read them. `--json` prints them as they came."""
 
-from typing import TypedDict
+from typing import NotRequired, TypedDict
 
 
 class ForecastRow(TypedDict):
@@ -55,7 +55,7 @@ class SessionRow(TypedDict):
     host: str
     model: str | None
     waiting_for: str | None
-    guard: GuardRow
+    guard: GuardRow | None  # of a session on this host
     cycle: RunningCycle | None
     last_handoff: LastHandoff | None
     notice: str | None
@@ -68,6 +68,18 @@ class DaemonRow(TypedDict):
     started: float | str
 
 
+class HostRow(TypedDict):
+    """A host that shares the store; `age` is how many seconds ago it was heard of."""
+
+    host: str
+    name: str
+    version: str | None
+    age: float | None
+    alive: bool
+    here: bool
+    sessions: int
+
+
 class NotificationRow(TypedDict):
     at: float | str
     session: str | None
@@ -78,6 +90,8 @@ class Status(TypedDict):
     host: str
     daemon: DaemonRow
     sessions: list[SessionRow]
+    hosts: NotRequired[list[HostRow]]  # with --all-hosts
+    store: NotRequired[str | None]  # what is wrong with it
     problems: list[str]  # mistakes in configuration files; what was sound before stays in force
     notifications: list[NotificationRow]
 

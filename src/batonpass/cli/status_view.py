@@ -8,7 +8,7 @@ from rich.table import Table
 from rich.text import Text
 
 from batonpass.cli.breaker import sentence as guard_sentence
-from batonpass.cli.records import NotificationRow, SessionRow, Status
+from batonpass.cli.records import HostRow, NotificationRow, SessionRow, Status
 from batonpass.cli.words import ago, clean, duration, moment, near, tokens
 
 _BAR = 24
@@ -21,15 +21,26 @@ _ZONES = {
     "mandatory": "bold red",
     "unknown": "dim",
 }
-_STATES = {"busy": "green", "waiting": "bold yellow", "dead": "bold red", "ended": "dim", "unknown": "dim"}
+_STATES = {
+    "busy": "green",
+    "waiting": "bold yellow",
+    "dead": "bold red",
+    "ended": "dim",
+    "unknown": "dim",
+    "unreachable": "bold red",
+}
 _NOTIFICATIONS = 5
 
 
 def view(status: Status, *, now: float, home: Path) -> RenderableType:
     """Everything that `baton status` shows."""
     blocks: list[RenderableType] = [_headline(status, now)]
-    for row in status["sessions"]:
-        blocks += [Text(), _session(row, now=now, home=home)]
+    if trouble := status.get("store"):
+        blocks.append(Text(f"\n{clean(trouble)}", "bold red"))
+    for host in status.get("hosts", []):
+        blocks += [Text(), _host(host), *_of_host(host["host"], status, now=now, home=home)]
+    if "hosts" not in status:
+        blocks += _of_host(None, status, now=now, home=home)
     if not status["sessions"]:
         blocks.append(Text("\nNo sessions. Start one with: baton run claude"))
     if problems := status.get("problems", []):
@@ -47,6 +58,23 @@ def view(status: Status, *, now: float, home: Path) -> RenderableType:
             for note in recent
         ]
     return Group(*blocks)
+
+
+def _of_host(host: str | None, status: Status, *, now: float, home: Path) -> list[RenderableType]:
+    """The sessions of one host, or all of them."""
+    rows = [row for row in status["sessions"] if host in (None, row["host"])]
+    return [block for row in rows for block in (Text(), _session(row, now=now, home=home))]
+
+
+def _host(host: HostRow) -> Text:
+    age = host["age"]
+    heard = "never heard of" if age is None else f"last heard of {duration(round(max(age, 0)))} ago"
+    count = f"{host['sessions']} session{'' if host['sessions'] == 1 else 's'}"
+    return Text.assemble(
+        (f"■ {clean(host['host'])}", "bold" if host["alive"] else "bold red"),
+        (" (this host)" if host["here"] else "", "dim"),
+        f" · {count}" if host["alive"] else f" · dead, {heard} · {count} unreachable until Baton runs there again",
+    )
 
 
 def _headline(status: Status, now: float) -> Text:
@@ -106,7 +134,7 @@ def _happening(row: SessionRow, now: float) -> Text | None:
     if row["state"] == "waiting":
         what = clean(row["waiting_for"] or "a dialog")
         parts.append(Text(f"⏸ waits for you: {what}", "bold yellow"))
-    if row["guard"]["guard"]:
+    if row["guard"] and row["guard"]["guard"]:
         parts.append(Text(f"⏹ {guard_sentence(row['guard'])}", "bold red"))
     if row["notice"]:
         parts.append(Text(clean(row["notice"]), "yellow"))

@@ -3,10 +3,11 @@
 import re
 import time
 from collections.abc import Mapping
+from contextlib import suppress
 from pathlib import Path
 from typing import Any
 
-from batonpass import __version__, agents
+from batonpass import agents
 from batonpass.agents.base import HookKind, LaunchError
 from batonpass.config import ConfigError
 from batonpass.disk import read_document
@@ -15,8 +16,10 @@ from batonpass.handoff.layouts import layout as layout_of
 from batonpass.project import find
 from batonpass.serve import documents, views
 from batonpass.serve.api import Operation, Refusal
+from batonpass.serve.hosts import where_else
+from batonpass.serve.status import about, status
 from batonpass.session import Kind, Session, State
-from batonpass.store import AmbiguousSession, CycleRecord
+from batonpass.store import AmbiguousSession, CycleRecord, StoreAway, StoreError
 from batonpass.supervisor.daemon import Daemon
 from batonpass.supervisor.launch import Request
 from batonpass.supervisor.watch import Watch
@@ -35,6 +38,10 @@ class Operations:
         self.store = daemon.store
 
     def table(self) -> dict[str, Operation]:
+        """Every operation by its name. A store that is away is told as it is, in its own sentence."""
+        return {name: _told(operation) for name, operation in self._operations().items()}
+
+    def _operations(self) -> dict[str, Operation]:
         return {
             "ping": self.ping,
             "hook": self.hook,
@@ -54,8 +61,7 @@ class Operations:
         }
 
     async def ping(self, request: Mapping[str, Any]) -> object:
-        daemon = self.daemon
-        return {"pid": daemon.pid, "version": __version__, "host": daemon.host, "started": daemon.started}
+        return about(self.daemon)
 
     async def stop(self, request: Mapping[str, Any]) -> object:
         self.daemon.stop(by_person=True)
@@ -73,12 +79,16 @@ class Operations:
         if pane is not None and request.get("pane") != pane.id:
             return None
         if request.get("role") == "statusline":
-            self.supervisor.take_statusline(watch, payload, at)
+            with suppress(StoreAway):
+                self.supervisor.take_statusline(watch, payload, at)
             return None
         report = watch.agent.report(payload)
         if report is None:
             return None
-        await self.supervisor.take_hook(watch, report, at)
+        try:
+            await self.supervisor.take_hook(watch, report, at)
+        except StoreAway:
+            self.daemon.spool.keep({**request, "at": at})  # heard again, whole, when the store is back
         if report.kind is HookKind.COMPACT:
             await self.daemon.prime_again(watch)
         self.daemon.follow_files()
@@ -188,32 +198,20 @@ class Operations:
         return watch
 
     async def status(self, request: Mapping[str, Any]) -> object:
-        for watch in self.supervisor.watches.values():
-            watch.refresh()
-            self.supervisor.take_news(watch)
-        shown = [
-            watch
-            for watch in self.supervisor.watches.values()
-            if request.get("all") or watch.session.state is not State.ENDED
-        ]
-        told = self.store.events(name="NOTIFICATION", limit=10)
-        return {
-            "host": self.daemon.host,
-            "daemon": await self.ping(request),
-            "sessions": [views.status_record(self.supervisor, watch) for watch in shown],
-            "problems": [text for problems in self.daemon.config.problems.values() for text in problems],
-            "notifications": [views.notification(event) for event in told],
-        }
+        return status(self.daemon, request)
 
     def _watch(self, request: Mapping[str, Any]) -> Watch:
-        """The session that is meant: by name, id or pane; else the only live one of the folder."""
+        """The session of this host that is meant: by name, id or pane; else the only live one of the folder."""
         wanted = request.get("session")
         if wanted:
             try:
-                session = self.store.find_session(str(wanted), host=self.daemon.host)
+                local = self.store.find_session(str(wanted), host=self.daemon.host)
+                session = local or self.store.find_session(str(wanted))
             except AmbiguousSession as error:
                 raise Refusal(str(error), 2) from error
             watch = self.supervisor.watch(session.id) if session else None
+            if session is not None and session.host != self.daemon.host:
+                raise Refusal(where_else(self.store, session), 3)
             if watch is None:
                 raise Refusal(f"no session '{wanted}' runs here; see: baton status", 3)
             return watch
@@ -241,8 +239,13 @@ class Operations:
         watch = self.supervisor.watch(cycle.session)
         if watch is not None:
             within = float(request.get("within") or 3600)
-            await watch.until(lambda: watch.step is None and self._cycle(cycle.id).ended is not None, within)
+            await watch.until(lambda: watch.step is None and self._ended(cycle.id), within)
         return self._shown(self._cycle(cycle.id))
+
+    def _ended(self, cycle: str) -> bool:
+        with suppress(StoreAway):  # then it is not over yet
+            return self._cycle(cycle).ended is not None
+        return False
 
     async def continue_(self, request: Mapping[str, Any]) -> object:
         """A new session that starts from a handoff document."""
@@ -289,7 +292,7 @@ class Operations:
 
     async def cycles_list(self, request: Mapping[str, Any]) -> object:
         session = self._watch(request).session.id if request.get("session") else None
-        return [self._shown(cycle) for cycle in self.store.cycles(session=session)]
+        return [self._shown(cycle) for cycle in self.store.cycles(session=session, host=self.daemon.host)]
 
     async def cycles_show(self, request: Mapping[str, Any]) -> object:
         return self._shown(self._cycle(request.get("id")))
@@ -298,7 +301,7 @@ class Operations:
         if wanted:
             cycle = self.store.cycle(str(wanted))
         else:
-            last = self.store.cycles(limit=1)
+            last = self.store.cycles(limit=1, host=self.daemon.host)
             cycle = last[-1] if last else None
         if cycle is None:
             raise Refusal(f"there is no cycle {wanted}" if wanted else "no baton has been passed yet", 3)
@@ -310,3 +313,13 @@ class Operations:
 
 def _folder(request: Mapping[str, Any]) -> Path:
     return Path(str(request.get("cwd") or Path.home())).resolve()
+
+
+def _told(operation: Operation) -> Operation:
+    async def asked(request: Mapping[str, Any]) -> object:
+        try:
+            return await operation(request)
+        except StoreError as error:
+            raise Refusal(str(error)) from error
+
+    return asked

@@ -1,5 +1,6 @@
 """Records as the commands show them: plain values, ready for JSON."""
 
+from collections.abc import Mapping
 from dataclasses import asdict
 from pathlib import Path
 
@@ -27,10 +28,20 @@ def session_record(watch: Watch) -> dict[str, object]:
     }
 
 
-def status_record(supervisor: Supervisor, watch: Watch) -> dict[str, object]:
-    """Everything that `baton status` shows of one session."""
-    reading, forecast = watch.reading, watch.forecast
+def kept_record(supervisor: Supervisor, watch: Watch) -> dict[str, object]:
+    """What only the store knows of a session."""
     last = supervisor.store.last_handoff(session=watch.session.id)
+    return {
+        "guard": guard_record(supervisor, watch),
+        "cycle": _running(supervisor.store, watch.session),
+        "last_handoff": {"path": str(last.path), "number": last.number, "at": last.created} if last else None,
+        "notice": _notice(supervisor.store, watch.session),
+    }
+
+
+def status_record(supervisor: Supervisor, watch: Watch, kept: Mapping[str, object] | None) -> dict[str, object]:
+    """Everything that `baton status` shows of one session; `kept` is None while the store is away."""
+    reading, forecast = watch.reading, watch.forecast
     return {
         **session_record(watch),
         "state": str(State.WAITING if watch.dialog else watch.session.state),
@@ -46,10 +57,7 @@ def status_record(supervisor: Supervisor, watch: Watch) -> dict[str, object]:
         "model": watch.session.model,
         "waiting_for": watch.status.waiting_for or watch.dialog,
         "background": [asdict(task) for task in watch.background],
-        "guard": guard_record(supervisor, watch),
-        "cycle": _running(supervisor.store, watch.session),
-        "last_handoff": {"path": str(last.path), "number": last.number, "at": last.created} if last else None,
-        "notice": _notice(supervisor.store, watch.session),
+        **(kept or {"guard": None, "cycle": None, "last_handoff": None, "notice": None}),
     }
 
 

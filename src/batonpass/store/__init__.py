@@ -15,6 +15,7 @@ from batonpass.store.errors import AmbiguousSession, StoreAway, StoreError
 from batonpass.store.history import History
 from batonpass.store.hosts import ALIVE_SECONDS, Hosts
 from batonpass.store.migrate import migrate
+from batonpass.store.overview import Overview, Seen
 from batonpass.store.readings import Readings
 from batonpass.store.records import (
     Author,
@@ -26,7 +27,6 @@ from batonpass.store.records import (
     HostRecord,
     StepRecord,
 )
-from batonpass.store.sessions import Sessions
 
 __all__ = [
     "ALIVE_SECONDS",
@@ -38,6 +38,7 @@ __all__ = [
     "HandoffRecord",
     "HealthRecord",
     "HostRecord",
+    "Seen",
     "StepRecord",
     "Store",
     "StoreAway",
@@ -47,7 +48,7 @@ __all__ = [
 ]
 
 
-class Store(Sessions, Hosts, Readings, Deliveries, Cycles, History):
+class Store(Overview, Hosts, Readings, Deliveries, Cycles, History):
     """Everything that Baton remembers. Close it, or use it in a `with`."""
 
     @property
@@ -59,6 +60,11 @@ class Store(Sessions, Hosts, Readings, Deliveries, Cycles, History):
     def away(self) -> StoreAway | None:
         """Why the database could not be used the last time; None when it could."""
         return self._db.away
+
+    @property
+    def outages(self) -> int:
+        """How often the database went away: one that was back before anybody looked is told by this."""
+        return self._db.outages
 
     @property
     def late(self) -> int:

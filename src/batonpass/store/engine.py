@@ -48,6 +48,7 @@ class Database:
         self._turn: AbstractContextManager[object] = threading.Lock() if self.is_sqlite else nullcontext()
         self._writer = self.engine.execution_options(baton_write=True)
         self.away: StoreAway | None = None  # why it did not answer the last time
+        self.outages = 0  # how often it went away
         self._ask_again = 0.0
         self._late: deque[Work] = deque(maxlen=_LATE)
         self._catching_up = threading.RLock()
@@ -157,6 +158,7 @@ class Database:
         except sa.exc.SQLAlchemyError as error:
             told = explain(error, self.where)
             if isinstance(told, StoreAway):
+                self.outages += self.away is None
                 self.away = told
                 self._ask_again = 0.0 if self.is_sqlite else time.monotonic() + _AWAY_SECONDS
             raise told from error

@@ -2,9 +2,10 @@
 
 import asyncio
 import logging
+from collections.abc import Awaitable, Callable
 
 from batonpass.clock import Clock
-from batonpass.store import Store
+from batonpass.store import Store, StoreAway
 
 log = logging.getLogger(__name__)
 
@@ -21,10 +22,11 @@ async def until_back(store: Store, clock: Clock) -> None:
 class Outage:
     """What is said about a database that is away: once when it goes, once a minute, and once when it is back."""
 
-    def __init__(self, store: Store, clock: Clock) -> None:
-        self._store, self._clock = store, clock
+    def __init__(self, store: Store, clock: Clock, back: Callable[[], Awaitable[None]]) -> None:
+        self._store, self._clock, self._back = store, clock, back
         self._since: float | None = None
         self._said = 0.0
+        self._known = store.outages
 
     @property
     def sentence(self) -> str | None:
@@ -33,26 +35,21 @@ class Outage:
             return None
         return f"{self._store.away} Handoffs wait for it, and {self._store.late} records are kept to be written then."
 
-    def notice(self) -> bool:
-        """Look whether it is away, and tell the log; True when it is."""
-        if self._store.away is None:
+    async def lasts(self) -> bool:
+        """Look whether the database is away; when it has come back, everything that was missed is made up for."""
+        if self._since is None and self._store.outages == self._known:
             return False
-        now = self._clock.now()
-        if self._since is None:
-            self._since = now
+        now, known = self._clock.now(), self._store.outages
+        self._since = now if self._since is None else self._since
         if now - self._said >= _REMIND_SECONDS:
             self._said = now
-            log.warning("%s", self.sentence)
-        return True
-
-    async def over(self) -> bool:
-        """Wait until it is back; True when it was away at all."""
-        away = self.notice()
-        if not away and self._since is None:
-            return False
-        while self.notice() and not await asyncio.to_thread(self._store.answers):
-            await self._clock.sleep(_LOOK_SECONDS)
-        if self._since is not None:
-            log.warning("the store %s is back after %.0f s", self._store.where, self._clock.now() - self._since)
-        self._since, self._said = None, 0.0
-        return True
+            log.warning("%s", self.sentence or "the store was away for a moment")
+        try:
+            if not await asyncio.to_thread(self._store.answers):
+                return True
+            await self._back()
+        except StoreAway:
+            return True
+        log.warning("the store %s is back after %.0f s", self._store.where, self._clock.now() - self._since)
+        self._since, self._said, self._known = None, 0.0, known
+        return False

@@ -1,5 +1,6 @@
 """Reports that hooks left while the daemon was away: replayed in order, each once."""
 
+import json
 import logging
 import os
 from collections.abc import Awaitable, Callable, Mapping
@@ -12,25 +13,30 @@ from batonpass.untrusted import decode
 
 log = logging.getLogger(__name__)
 
-_KEY = "spool"
-
 
 class Spool:
     """The file that hooks append to, and how far it has been read."""
 
-    def __init__(self, home: Path, store: Store) -> None:
+    def __init__(self, home: Path, store: Store, host: str = "") -> None:
         self._path = Path(spool_path(str(home)))
         self._store = store
+        self._key = f"spool {host}"  # a store may be shared, a spool is not
+
+    def keep(self, report: Mapping[str, Any]) -> None:
+        """Lay a report by that cannot be used now, to be replayed with the others."""
+        with open(self._path, "ab", opener=_owner_only) as file:
+            file.write(json.dumps(report).encode("utf-8") + b"\n")
 
     async def replay(self, take: Callable[[Mapping[str, Any]], Awaitable[object]]) -> int:
         """Hand every spooled report on; how many there were. A torn or foreign line is skipped and logged."""
         taken = self._path.with_suffix(".replaying")
-        if not taken.exists():
+        cut_off = taken.exists()
+        if not cut_off:
             if not self._path.exists():
                 return 0
+            self._store.put(self._key, 0)  # before the rename: the place in an earlier file means nothing in this one
             os.rename(self._path, taken)
-            self._store.put(_KEY, 0)
-        done = self._store.get(_KEY)
+        done = self._store.get(self._key)
         offset = done if isinstance(done, int) else 0
         count = 0
         with taken.open("rb") as file:
@@ -39,7 +45,7 @@ class Spool:
                 offset += len(line)
                 if not line.strip():
                     continue
-                self._store.put(_KEY, offset)  # before it is handed on: a report is replayed once at most
+                self._store.put(self._key, offset)  # before it is handed on: a report is replayed once at most
                 try:
                     report = decode(line)
                     if not isinstance(report, dict):
@@ -49,4 +55,9 @@ class Spool:
                 except Exception as error:  # one bad report must not keep the daemon from starting
                     log.warning("a spooled report could not be used (%s) and was skipped: %.120r", error, line)
         taken.unlink()
-        return count
+        # What came after a crash cut an earlier replay off lies in a file of its own.
+        return count + await self.replay(take) if cut_off else count
+
+
+def _owner_only(path: str, flags: int) -> int:
+    return os.open(path, flags, 0o600)

@@ -1,0 +1,56 @@
+"""The answer to `baton status`: this host's sessions as they are now, and those of others as the store has them."""
+
+from collections.abc import Callable, Mapping
+from typing import Any, TypeVar
+
+from batonpass import __version__
+from batonpass.serve import views
+from batonpass.serve.hosts import host_records, remote_records
+from batonpass.session import State
+from batonpass.store import StoreAway
+from batonpass.supervisor.daemon import Daemon
+from batonpass.supervisor.watch import Watch
+
+T = TypeVar("T")
+
+
+def status(daemon: Daemon, request: Mapping[str, Any]) -> dict[str, object]:
+    """Everything that is shown. While the store is away it is what the daemon itself knows, and says so."""
+    ended = bool(request.get("all"))
+    watches = list(daemon.supervisor.watches.values())
+    for watch in watches:
+        daemon.take_news(watch)
+    shown = [_record(daemon, watch) for watch in watches if ended or watch.session.state is not State.ENDED]
+    told = _if_there(lambda: daemon.store.events(name="NOTIFICATION", limit=10, host=daemon.host)) or []
+    answer: dict[str, object] = {
+        "host": daemon.host,
+        "daemon": about(daemon),
+        "sessions": shown,
+        "problems": [text for problems in daemon.config.problems.values() for text in problems],
+        "store": daemon.outage.sentence,
+        "notifications": [views.notification(event) for event in told],
+    }
+    if request.get("all_hosts"):
+        here = daemon.host
+        answer["hosts"] = _if_there(lambda: host_records(daemon.store, here)) or []
+        answer["sessions"] = [*shown, *(_if_there(lambda: remote_records(daemon.store, here, ended=ended)) or [])]
+        # Asking may be what finds out that the store is away.
+        answer["store"] = daemon.outage.sentence
+    return answer
+
+
+def about(daemon: Daemon) -> dict[str, object]:
+    return {"pid": daemon.pid, "version": __version__, "host": daemon.host, "started": daemon.started}
+
+
+def _record(daemon: Daemon, watch: Watch) -> dict[str, object]:
+    kept = _if_there(lambda: views.kept_record(daemon.supervisor, watch))
+    return views.status_record(daemon.supervisor, watch, kept)
+
+
+def _if_there(ask: Callable[[], T]) -> T | None:
+    """What the store says, or nothing while it is away."""
+    try:
+        return ask()
+    except StoreAway:
+        return None
