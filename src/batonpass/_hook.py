@@ -47,6 +47,9 @@ def _main(command: str, args: list[str]) -> int:
         if part == "1":
             _report(root, session, role, payload)
         _answer(_prime(folder, part, payload))
+    elif role == "compact":
+        # The daemon lays out the prime for the shortened context before the agent asks for it.
+        _report(root, session, role, payload, wait=_ASK_SECONDS)
     elif role == "permit":
         _report(root, session, role, payload)
         _answer(_permit(folder, payload))
