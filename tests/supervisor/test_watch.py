@@ -177,6 +177,14 @@ def test_a_turn_is_over_by_any_of_the_agents_own_signals_but_only_after_its_prom
     assert not watch.turn_over("[baton 7f3a91c2 ask 2]", since)
 
 
+def test_an_idleness_from_before_the_prompt_does_not_end_its_turn(watch: Watch, talk: Talk, agent: ToldAgent) -> None:
+    agent.says = Status(State.IDLE, TALK, since=999.0)
+    watch.refresh()
+    talk.prompt(f"{ASK} write it")
+    watch.read()
+    assert not watch.turn_over(ASK, 1000.0)
+
+
 def test_a_stop_of_another_conversation_does_not_end_the_turn(watch: Watch, talk: Talk, agent: ToldAgent) -> None:
     agent.says = Status(State.BUSY, TALK)
     watch.refresh()
