@@ -84,14 +84,17 @@ async def test_a_hanging_server_is_an_error_in_time_and_no_error_afterwards(sock
     await patient.aclose()
 
 
-async def test_one_object_goes_on_after_a_time_out(socket: str, tmp_path: Path) -> None:
+async def test_a_connection_that_hung_is_replaced(socket: str, tmp_path: Path) -> None:
     tmux = Tmux(socket, settle=0, timeout=2)
     info = await tmux.open("work", tmp_path, IDLE)
+    await tmux.list()
+    before = run_tmux(socket, "list-clients", "-F", "#{client_pid}")
     os.kill(info.ref.server_pid, signal.SIGSTOP)
     with pytest.raises(TerminalError, match="did not answer"):
         await tmux.info(info.ref)
     os.kill(info.ref.server_pid, signal.SIGCONT)
     assert (await tmux.info(info.ref)).pid == info.pid
+    assert run_tmux(socket, "list-clients", "-F", "#{client_pid}") not in (before, "")
     await tmux.aclose()
 
 
