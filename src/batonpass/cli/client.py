@@ -15,7 +15,7 @@ from typing import Any
 
 from batonpass.home import home, socket_path, socket_trouble
 
-START_WITHIN = 15.0
+START_WITHIN = 40.0
 ANSWER_WITHIN = 30.0
 # A daemon of ours that ends at once may have lost the race against one started elsewhere: look for that one.
 _RACE_GRACE = 2.0

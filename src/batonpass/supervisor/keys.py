@@ -13,6 +13,8 @@ from batonpass.terminals.base import PaneGone, TerminalError
 _PASTE_SECONDS = 0.15  # an Enter sooner after a paste is sometimes swallowed
 _LOOK_SECONDS = 0.05
 _CONFIRM_SECONDS = 2.0
+_TAKEN_SECONDS = 20.0
+_SHOWN_SECONDS = 6.0
 _BUSY_SECONDS = 60.0  # how long a typed prompt may stand in the box of an agent that something else set to work
 _ENTERS = 3
 _ENOUGH = 12  # visible characters by which a part of a text is told
@@ -137,7 +139,8 @@ class Keys:
                 if await watch.until(arrived, _CONFIRM_SECONDS):
                     return True
                 if not await self._still_in_box(watch, text):
-                    return await watch.until(arrived, _CONFIRM_SECONDS)
+                    # The agent has taken it: however slow it is, another try would make it two.
+                    return await watch.until(arrived, _TAKEN_SECONDS)
         except PaneGone as error:
             raise NotReady(GONE, "the pane is gone") from error
         except TerminalError as error:
@@ -147,7 +150,8 @@ class Keys:
     async def _wait_for_text(self, watch: Watch, text: str, busy: float) -> None:
         """Wait until the box shows what was pasted, and only that: a person may have typed in between."""
         await self._clock.sleep(_PASTE_SECONDS)
-        for _ in range(30):
+        deadline = self._clock.now() + _SHOWN_SECONDS
+        while self._clock.now() < deadline:
             if await self._still_in_box(watch, text):
                 if watch.agent.status(watch.binding).state is State.IDLE:
                     return
