@@ -96,7 +96,9 @@ class Scripted:
         found = _USAGE.findall(screen.text)
         if not found or found[-1][1] == "0":
             return None
-        used = round(float(found[-1][0]) * 1000)
+        used = count(round(min(float(found[-1][0]), 1e15) * 1000))
+        if used is None:
+            return None
         window = 1_000_000 if used / int(found[-1][1]) * 100 > 500_000 else 200_000
         usable = self.usable(window, {})
         confidence = CONFIDENCE[Source.SCREEN]

@@ -60,7 +60,7 @@ def find(text: str) -> dict[str, object] | None:
     for block in fences.blocks(text):
         try:
             value = json.loads(block)
-        except ValueError:
+        except (ValueError, RecursionError):
             continue
         if isinstance(value, dict) and "baton_receipt" in value:
             return value

@@ -8,17 +8,20 @@ from datetime import UTC, datetime
 from typing import TypeAlias
 
 from batonpass.handoff.document import FIELDS, Handoff
+from batonpass.untrusted import count
 
 Value: TypeAlias = str | int | float | None
 
 _FIELD = re.compile(r"^\*\*([^*]+?)(?::\*\*|\*\*:)[ \t]*(.*)$")
-_NUMBER = r"(\d[\d,]*)"
-_PERCENT = r"\(?(?P<percent>\d+(?:\.\d+)?) ?%\)?"
+_NUMBER = r"(\d[\d,]{0,17})"  # what is longer counts nothing, and is kept as it is written
+_PERCENT = r"\(?(?P<percent>\d{1,6}(?:\.\d{1,6})?) ?%\)?"
 _USAGES = (
     re.compile(rf"^(?P<used>)(?P<usable>){_PERCENT}$"),
-    re.compile(rf"^(?:(?P<used>\d[\d,]*)|unknown)(?: ?/ ?(?P<usable>\d[\d,]*))?(?: tokens)?(?: {_PERCENT})?$"),
+    re.compile(
+        rf"^(?:(?P<used>\d[\d,]{{0,17}})|unknown)(?: ?/ ?(?P<usable>\d[\d,]{{0,17}}))?(?: tokens)?(?: {_PERCENT})?$"
+    ),
 )
-_LINK = re.compile(r"^(?:#(?P<number>\d+))?(?:, )?(?:previous: (?P<previous>.+))?$")
+_LINK = re.compile(r"^(?:#(?P<number>\d{1,9}))?(?:, )?(?:previous: (?P<previous>.+))?$")
 _TRAILER = re.compile(r"^<!-- baton: (\{.*\}) -->\s*$")
 _NOBODY = {"unknown", "none"}
 
@@ -81,12 +84,12 @@ def with_trailer(handoff: Handoff, line: str | None) -> Handoff:
     found = _TRAILER.match(line or "")
     try:
         said = json.loads(found[1]) if found else {}
-    except ValueError:
+    except (ValueError, RecursionError):
         return handoff
-    number, checksum = said.get("number"), said.get("checksum")
+    number, checksum = count(said.get("number")), said.get("checksum")
     return replace(
         handoff,
-        number=handoff.number if handoff.number is not None or not isinstance(number, int) else number,
+        number=handoff.number if handoff.number is not None else number,
         checksum=checksum if isinstance(checksum, str) else None,
     )
 

@@ -55,8 +55,12 @@ def _redacted(handoff: Handoff) -> tuple[Handoff, dict[str, int]]:
     return replace(
         handoff,
         preamble=clean(handoff.preamble),
+        title=clean(handoff.title),
         headers=tuple((name, clean(value)) for name, value in handoff.headers),
-        reason=clean(handoff.reason) if handoff.reason else None,
+        project=clean(handoff.project or "") or None,
+        epic=clean(handoff.epic or "") or None,
+        branch=clean(handoff.branch or "") or None,
+        reason=clean(handoff.reason or "") or None,
         sections=sections(handoff.sections),
         recorded=sections(handoff.recorded),
         instructions=clean(handoff.instructions),

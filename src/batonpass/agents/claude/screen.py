@@ -3,6 +3,7 @@
 import re
 from collections.abc import Iterator
 from dataclasses import dataclass
+from math import inf
 
 from batonpass.agents.base import Box, BoxState
 from batonpass.agents.claude.limits import DEFAULT_WINDOW, LARGE_WINDOW
@@ -118,6 +119,7 @@ def dialog(screen: Screen) -> str | None:
     return next((words for pattern, words in _DIALOGS if pattern.search(text)), None)
 
 
+_MOST_TOKENS = 10**12
 _PAIR = r"(?P<used>[\d,]+)\s*/\s*(?P<window>[\d,]+)"
 _FIGURES = (
     re.compile(rf"Token usage:\s*{_PAIR}"),
@@ -134,19 +136,30 @@ def figures(screen: Screen) -> tuple[int, int | None] | None:
         return None
     match = max(found, key=lambda match: match.start())
     used = _tokens(match["used"])
+    if used is None:
+        return None
     if "window" in match.re.groupindex:
         return used, _tokens(match["window"]) or None
-    return used, _window_from(used, float(match["percent"]))
+    return used, _window_from(used, _float(match["percent"]))
 
 
-def _tokens(text: str) -> int:
+def _tokens(text: str) -> int | None:
+    """The count that is meant; None where the screen shows something that only looks like one."""
     scale = {"k": 1_000, "m": 1_000_000}.get(text[-1].lower(), 1)
-    return round(float(text.rstrip("kKmM").replace(",", "")) * scale)
+    amount = _float(text.rstrip("kKmM").replace(",", "")) * scale
+    return round(amount) if amount <= _MOST_TOKENS else None
+
+
+def _float(text: str) -> float:
+    try:
+        return float(text)
+    except ValueError:
+        return inf
 
 
 def _window_from(used: int, percent: float) -> int | None:
     """The window behind a rounded percentage: a usual one where the rounding allows it."""
-    if percent <= 0:
+    if not 0 < percent <= 100:
         return None
     low, high = (100 * used / (percent + half) for half in (0.51, -0.51))
     usual = (window for window in (DEFAULT_WINDOW, LARGE_WINDOW) if low * 0.99 <= window <= high * 1.01)
