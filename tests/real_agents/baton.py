@@ -21,7 +21,7 @@ Found = TypeVar("Found")
 Status = dict[str, Any]
 
 _LOOK_SECONDS = 0.05
-_WAIT_SECONDS = 40.0  # generous: a loaded machine is slow, and a test that hangs still ends by its own limit
+_WAIT_SECONDS = 90.0  # generous: a loaded machine is slow, and a test that hangs still ends by its own limit
 
 
 class Baton:
@@ -42,7 +42,7 @@ class Baton:
     def command(self, *args: str) -> str:
         """What one `baton` command prints; fails with its own words."""
         argv = [sys.executable, "-m", "batonpass._entry", *args]
-        done = subprocess.run(argv, cwd=self.project, env=self.env, capture_output=True, text=True, timeout=40)
+        done = subprocess.run(argv, cwd=self.project, env=self.env, capture_output=True, text=True, timeout=90)
         assert done.returncode == 0, f"baton {args[0]} ended with {done.returncode}: {done.stderr or done.stdout}"
         return done.stdout
 
@@ -63,7 +63,7 @@ class Baton:
     def call(self, op: str, **fields: object) -> Any:
         """An answer of the daemon, asked directly: quicker than a command."""
         with socket.socket(socket.AF_UNIX, socket.SOCK_STREAM) as connection:
-            connection.settimeout(30)
+            connection.settimeout(60)
             connection.connect(socket_path(str(self.home)))
             connection.sendall(json.dumps({"op": op, **fields}).encode() + b"\n")
             with connection.makefile("rb") as answer:

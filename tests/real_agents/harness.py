@@ -71,7 +71,7 @@ class Bell:
         """The shell command that rings with this word."""
         return f"echo {shlex.quote(word)} > {shlex.quote(str(self.path))}"
 
-    def wait(self, word: str, timeout: float = 20.0) -> None:
+    def wait(self, word: str, timeout: float = 60.0) -> None:
         """Return when the word was rung; each ring counts once."""
         while f"{word}\n" not in self._heard:
             if not select.select([self._pipe], [], [], timeout)[0]:

@@ -10,7 +10,7 @@ from batonpass.sim.worker import Worker, WorkerSettings
 from tests.real_agents.baton import Baton
 from tests.real_agents.checker import assert_passed
 
-pytestmark = [pytest.mark.long_on("2.1.197"), pytest.mark.timeout(90)]
+pytestmark = [pytest.mark.long_on("2.1.197"), pytest.mark.timeout(240)]
 
 
 def test_slash_handoff_typed_in_the_agent_passes_the_baton_with_its_reason(baton: Baton, model: AnthropicModel) -> None:
