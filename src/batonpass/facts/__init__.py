@@ -1,6 +1,23 @@
 """Facts: what a machine can know without asking the agent."""
 
-from batonpass.facts.gather import gather
-from batonpass.facts.model import Change, Command, Commit, Epic, Facts, GitFacts, Todo, Utterance
+from batonpass.facts.gather import Followed, gather
+from batonpass.facts.model import (
+    Change,
+    Command,
+    Commit,
+    Epic,
+    Facts,
+    GitFacts,
+    Note,
+    OpenItem,
+    Reference,
+    Subagent,
+    Todo,
+    Utterance,
+    Value,
+)
 
-__all__ = ["Change", "Command", "Commit", "Epic", "Facts", "GitFacts", "Todo", "Utterance", "gather"]
+__all__ = [
+    "Change", "Command", "Commit", "Epic", "Facts", "Followed", "GitFacts", "Note", "OpenItem", "Reference",
+    "Subagent", "Todo", "Utterance", "Value", "gather",
+]  # fmt: skip

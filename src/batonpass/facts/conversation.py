@@ -14,13 +14,16 @@ class Conversation:
 
     def __init__(self) -> None:
         self.prompts: list[Utterance] = []
+        self.began: float | None = None  # the first event that has a time
         self._said: deque[Utterance] = deque(maxlen=_LAST_TEXTS)
 
     def see(self, event: Event) -> None:
+        if self.began is None and event.at:
+            self.began = event.at
         if isinstance(event, Prompted) and event.origin is Origin.HUMAN and not is_batons(event.text):
             self.prompts.append(Utterance(event.at, event.text))
         elif isinstance(event, Said) and event.text.strip():
-            self._said.append(Utterance(event.at, event.text))
+            self._said.append(Utterance(event.at, event.text, "agent"))
 
     @property
     def said(self) -> tuple[Utterance, ...]:

@@ -1,16 +1,133 @@
-"""All facts of a session in one pass over its events."""
+"""All facts of a session: followed event by event while it runs, completed from disk when they are wanted."""
 
 from collections.abc import Callable, Iterable, Sequence
+from dataclasses import replace
 from pathlib import Path
+from typing import TypeVar
 
 from batonpass.agents.base import BackgroundTask
+from batonpass.facts import previous as predecessor
+from batonpass.facts.choices import Choices
 from batonpass.facts.conversation import Conversation
 from batonpass.facts.epic import read_epic
 from batonpass.facts.git import GitError, read_git
-from batonpass.facts.model import Epic, Facts, GitFacts
+from batonpass.facts.model import Facts, GitFacts, Note, OpenItem
+from batonpass.facts.processes import Processes
+from batonpass.facts.references import read_references
+from batonpass.facts.rules import Rules
+from batonpass.facts.secretfiles import SecretFiles
+from batonpass.facts.subagents import Subagents
 from batonpass.facts.todos import Todos
 from batonpass.facts.tools import Tools
+from batonpass.facts.values import Values
 from batonpass.transcripts.events import Event
+
+T = TypeVar("T")
+
+
+class Followed:
+    """A conversation as far as it was seen. Every event costs once, however often the facts are asked for."""
+
+    def __init__(self, project: Path, is_own: Callable[[str], bool]) -> None:
+        self._project = project
+        self._is_own = is_own
+        self._secrets = SecretFiles()
+        self.conversation, self.todos = Conversation(), Todos()
+        self.tools = Tools(project, is_own)
+        self.rules, self.choices, self.values = Rules(), Choices(), Values()
+        self.subagents, self.processes = Subagents(), Processes()
+        self._seers = (
+            self.conversation.see, self.tools.see, self.todos.see, self.rules.see, self.choices.see, self.values.see,
+            self.subagents.see, self.processes.see,
+        )  # fmt: skip
+        self.seen = 0
+        self.broken: list[str] = []
+
+    def follow(self, events: Iterable[Event]) -> None:
+        """Take in more events. Never raises: what went wrong is a sentence in the facts."""
+        try:
+            for event in events:
+                self.seen += 1
+                clean = self._secrets.clean(event)
+                for see in self._seers:
+                    see(clean)
+        except Exception as error:  # a half-read record still gives a document; why it is half is said in it
+            self.broken.append(f"The transcript could not be read beyond event {self.seen}: {error}.")
+
+    def facts(
+        self,
+        agent: str,
+        agent_session: str | None,
+        transcript: Path | None,
+        background: Sequence[BackgroundTask],
+        *,
+        at: float,
+        previous: Path | None = None,
+    ) -> Facts:
+        """Everything that can be known now, with git, epic and the previous handoff read from disk."""
+        missing = list(self.broken)
+        if not self.seen and not missing:
+            missing.append("The transcript holds no events: prompts, commands and todos are not known.")
+        git = self._git(missing)
+        epic = self._from_disk("epics", read_epic, missing)
+        touched = self.tools.touched
+        undone = set(git.unchanged) - {f for commit in git.session_commits for f in commit.files} if git else set()
+        known = Facts(
+            at=at,
+            project=self._project,
+            agent=agent,
+            agent_session=agent_session,
+            transcript=transcript,
+            git=git,
+            prompts=tuple(self.conversation.prompts),
+            said=self.conversation.said,
+            touched=tuple(path for path in touched if path not in undone),
+            commands=self.tools.commands,
+            last_test=self.tools.last_test,
+            todos=self.todos.todos,
+            background=self.processes.with_known(background),
+            epic=epic,
+            decisions=tuple(self.choices.decisions),
+            failures=tuple(sorted([*self.choices.failures, *self.tools.errors.workarounds], key=lambda n: n.at)),
+            errors=self.tools.errors.open,
+            failing=self.tools.tests.failing,
+            values=self.values.current,
+            stale=tuple(self.values.stale.values()),
+            reverted=tuple(dict.fromkeys([*self.tools.reverted, *(path for path in touched if path in undone)])),
+            subagents=self.subagents.all,
+            references=self._from_disk("plans and ADRs", read_references, missing) or (),
+            missing=tuple(missing),
+        )
+        return self._with_previous(known, previous)
+
+    def _with_previous(self, facts: Facts, path: Path | None) -> Facts:
+        document = predecessor.read_previous(path)
+        inherited: tuple[Note, ...] = ()
+        carried: tuple[OpenItem, ...] = ()
+        if path is not None and document is not None:
+            inherited = predecessor.constraints(document, path.name)
+            carried = predecessor.open_items(document, path.name, _finished(facts))
+        current, revoked = self.rules.inherit(inherited)
+        return replace(facts, constraints=current, revoked=revoked, carried=carried)
+
+    def _git(self, missing: list[str]) -> GitFacts | None:
+        began = self.conversation.began
+        try:
+            found = read_git(self._project, self._is_own, since=began, touched=self.tools.touched)
+        except (GitError, ValueError) as error:
+            missing.append(f"Git's state is not known: {error}")
+            return None
+        if found is None:
+            where = f"{self._project} is not in a git repository"
+            missing.append(f"{where}: changed files are known from the tools only.")
+        return found
+
+    def _from_disk(self, what: str, read: Callable[[Path], T], missing: list[str]) -> T | None:
+        try:
+            return read(self._project)
+        except OSError as error:
+            missing.append(f"The {what} in {self._project}/.bmad could not be read: {error.strerror}.")
+            return None
 
 
 def gather(
@@ -23,60 +140,19 @@ def gather(
     *,
     at: float,
     is_own: Callable[[str], bool],
+    previous: Path | None = None,
 ) -> Facts:
     """Everything that can be known now. Never raises: what failed is a sentence in `missing`.
 
-    `is_own` tells Baton's own files by their path relative to the project; they are no facts.
+    `is_own` tells Baton's own files by their path relative to the project; they are no facts. `previous` is the
+    handoff that this conversation began with.
     """
-    missing: list[str] = []
-    conversation, tools, todos = Conversation(), Tools(project, is_own), Todos()
-    _follow(events, (conversation.see, tools.see, todos.see), missing)
-    return Facts(
-        at=at,
-        project=project,
-        agent=agent,
-        agent_session=agent_session,
-        transcript=transcript,
-        git=_git(project, is_own, missing),
-        prompts=tuple(conversation.prompts),
-        said=conversation.said,
-        touched=tools.touched,
-        commands=tools.commands,
-        last_test=tools.last_test,
-        todos=todos.todos,
-        background=tuple(background),
-        epic=_epic(project, missing),
-        missing=tuple(missing),
-    )
+    followed = Followed(project, is_own)
+    followed.follow(events)
+    return followed.facts(agent, agent_session, transcript, background, at=at, previous=previous)
 
 
-def _follow(events: Iterable[Event], seers: Sequence[Callable[[Event], None]], missing: list[str]) -> None:
-    count = 0
-    try:
-        for event in events:
-            count += 1
-            for see in seers:
-                see(event)
-    except Exception as error:  # a half-read record still gives a document; why it is half is said in it
-        missing.append(f"The transcript could not be read beyond event {count}: {error}.")
-    if not count and not missing:
-        missing.append("The transcript holds no events: prompts, commands and todos are not known.")
-
-
-def _git(project: Path, is_own: Callable[[str], bool], missing: list[str]) -> GitFacts | None:
-    try:
-        found = read_git(project, is_own)
-    except (GitError, ValueError) as error:
-        missing.append(f"Git's state is not known: {error}")
-        return None
-    if found is None:
-        missing.append(f"{project} is not in a git repository: changed files are known from the tools only.")
-    return found
-
-
-def _epic(project: Path, missing: list[str]) -> Epic | None:
-    try:
-        return read_epic(project)
-    except OSError as error:
-        missing.append(f"The epics in {project}/.bmad/epics could not be read: {error.strerror}.")
-        return None
+def _finished(facts: Facts) -> list[str]:
+    done = [todo.text for todo in facts.todos if todo.state == "completed"]
+    done += [commit.subject for commit in (facts.git.session_commits if facts.git else ())]
+    return done + list(facts.epic.done if facts.epic else ())

@@ -2,13 +2,14 @@
 
 import os
 import subprocess
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from pathlib import Path
 
 from batonpass.facts.model import Change, Commit, GitFacts
 
 _TIMEOUT = 5.0
 _LAST_COMMITS = 5
+_MOST_SESSION_COMMITS = 60
 _MOST_UNTRACKED = 60  # beyond, folders are named instead of files
 
 _OPERATIONS = (
@@ -26,9 +27,12 @@ class GitError(Exception):
     """Git is there but did not answer; the text is one sentence."""
 
 
-def read_git(project: Path, is_own: Callable[[str], bool]) -> GitFacts | None:
+def read_git(
+    project: Path, is_own: Callable[[str], bool], *, since: float | None = None, touched: Sequence[str] = ()
+) -> GitFacts | None:
     """Branch, changes, stashes, operation and last commits; None outside of a repository.
 
+    With `since`, also the commits from then on with their files; of `touched`, also which paths are unchanged.
     Raises GitError when git is not installed, hangs, or refuses for another reason.
     """
     where = _git(project, "rev-parse", "--show-toplevel", "--absolute-git-dir", missing_ok=True)
@@ -50,6 +54,8 @@ def read_git(project: Path, is_own: Callable[[str], bool]) -> GitFacts | None:
         stashes=_stashes(project) if headers.get("stash", "0") != "0" else (),
         operation=next((name for file, name in _OPERATIONS if (git_dir / file).exists()), None),
         commits=_commits(project) if head != "(initial)" else (),
+        session_commits=_session_commits(project, since, _prefix(root, project)) if head != "(initial)" else (),
+        unchanged=_unchanged(project, touched, {change.path for change in changes}),
     )
 
 
@@ -155,3 +161,27 @@ def _commits(project: Path) -> tuple[Commit, ...]:
         if len(fields) == 3 and fields[1].isdigit():
             commits.append(Commit(fields[0], float(fields[1]), fields[2]))
     return tuple(commits)
+
+
+def _session_commits(project: Path, since: float | None, prefix: str) -> tuple[Commit, ...]:
+    if since is None:
+        return ()
+    form = "--format=%x1e%H%x1f%ct%x1f%s%x1f"
+    span = [f"--since=@{int(since)}", f"-{_MOST_SESSION_COMMITS}"]
+    log = _git(project, "log", *span, "--no-show-signature", "--name-only", "-z", form) or ""
+    commits = []
+    for record in log.split("\x1e")[1:]:
+        fields = record.split("\x1f", 3)
+        if len(fields) == 4 and fields[1].isdigit():
+            files = [_from_project(prefix, name.strip("\n")) for name in fields[3].split("\0") if name.strip("\n")]
+            commits.append(Commit(fields[0], float(fields[1]), fields[2], tuple(files)))
+    return tuple(commits)
+
+
+def _unchanged(project: Path, touched: Sequence[str], changed: set[str]) -> tuple[str, ...]:
+    """Which of these paths git knows and sees no change in."""
+    asked = [path for path in touched if path not in changed and not path.startswith(("/", ".."))]
+    if not asked:
+        return ()
+    known = _git(project, "--literal-pathspecs", "ls-files", "-z", "--", *asked) or ""
+    return tuple(path for path in known.split("\0") if path in asked)

@@ -4,6 +4,11 @@ from dataclasses import dataclass, field
 from pathlib import Path
 
 from batonpass.agents.base import BackgroundTask
+from batonpass.clock import iso
+
+
+def _origin(source: str, at: float) -> str:
+    return f"{source}, {iso(at)}" if at else source
 
 
 @dataclass(frozen=True, slots=True)
@@ -19,6 +24,11 @@ class Commit:
     id: str
     at: float
     subject: str
+    files: tuple[str, ...] = ()  # known for the commits of this session
+
+    @property
+    def origin(self) -> str:
+        return _origin("git log", self.at)
 
 
 @dataclass(frozen=True, slots=True)
@@ -32,6 +42,16 @@ class GitFacts:
     stashes: tuple[str, ...] = ()
     operation: str | None = None  # merge, rebase, cherry-pick, revert, bisect, or "another git command (index.lock)"
     commits: tuple[Commit, ...] = ()  # newest first
+    session_commits: tuple[Commit, ...] = ()  # made since the session began, newest first
+    unchanged: tuple[str, ...] = ()  # of the paths asked about: those that are as in the last commit
+
+    @property
+    def conflicts(self) -> tuple[str, ...]:
+        return tuple(change.path for change in self.changes if change.state == "conflicted")
+
+    @property
+    def origin(self) -> str:
+        return "git status"
 
     @property
     def dirty(self) -> tuple[str, ...]:
@@ -45,6 +65,81 @@ class Utterance:
 
     at: float
     text: str
+    source: str = field(default="user", compare=False)
+
+    @property
+    def origin(self) -> str:
+        return _origin(self.source, self.at)
+
+
+@dataclass(frozen=True, slots=True)
+class Note:
+    """One sentence that must survive, as it was said: a constraint, a decision, a way that failed."""
+
+    at: float
+    text: str
+    source: str  # user, agent, tool, or the handoff that it was inherited from
+    key: str = ""  # the id that it had in the previous handoff
+
+    @property
+    def origin(self) -> str:
+        return _origin(self.source, self.at)
+
+
+@dataclass(frozen=True, slots=True)
+class Value:
+    """A port, URL, version or name, with the sentence that says what it is."""
+
+    at: float
+    kind: str  # port, url, version, id
+    value: str
+    text: str
+    source: str
+
+    @property
+    def origin(self) -> str:
+        return _origin(self.source, self.at)
+
+
+@dataclass(frozen=True, slots=True)
+class Subagent:
+    """An agent that this one set to work."""
+
+    id: str
+    task: str
+    state: str  # running, completed, failed, killed
+    at: float
+
+    @property
+    def origin(self) -> str:
+        return _origin("tool call", self.at)
+
+
+@dataclass(frozen=True, slots=True)
+class OpenItem:
+    """What the previous handoff left open, by its id there."""
+
+    id: str
+    text: str
+    done: bool  # by a todo, a commit or the epic since then
+    handoff: str  # file name of that handoff
+
+    @property
+    def origin(self) -> str:
+        return f"{self.handoff} ({self.id})"
+
+
+@dataclass(frozen=True, slots=True)
+class Reference:
+    """A document of the project that the work follows."""
+
+    kind: str  # plan, adr
+    path: str
+    title: str
+
+    @property
+    def origin(self) -> str:
+        return self.path
 
 
 @dataclass(frozen=True, slots=True)
@@ -56,11 +151,20 @@ class Command:
     tail: str  # last lines of the result
     test: bool = False  # a test run, by its command line
 
+    @property
+    def origin(self) -> str:
+        return _origin("tool call", self.at)
+
 
 @dataclass(frozen=True, slots=True)
 class Todo:
     text: str
     state: str  # pending, in_progress, completed
+    at: float = field(default=0.0, compare=False)
+
+    @property
+    def origin(self) -> str:
+        return _origin("the agent's list", self.at)
 
 
 @dataclass(frozen=True, slots=True)
@@ -70,6 +174,10 @@ class Epic:
     phase: str | None
     done: tuple[str, ...]
     open: tuple[str, ...]
+
+    @property
+    def origin(self) -> str:
+        return self.path
 
 
 @dataclass(frozen=True, slots=True)
@@ -88,6 +196,18 @@ class Facts:
     todos: tuple[Todo, ...] = ()
     background: tuple[BackgroundTask, ...] = ()
     epic: Epic | None = None
+    constraints: tuple[Note, ...] = ()  # of the user, still in force
+    revoked: tuple[Note, ...] = ()  # no longer in force: kept so that nobody presents them as if they were
+    decisions: tuple[Note, ...] = ()
+    failures: tuple[Note, ...] = ()  # ways that were tried and did not work
+    errors: tuple[Command, ...] = ()  # commands whose last run failed
+    failing: tuple[str, ...] = ()  # names of tests whose last run failed
+    values: tuple[Value, ...] = ()
+    stale: tuple[Value, ...] = ()  # values that were replaced by others
+    reverted: tuple[str, ...] = ()  # files that were written and then taken back
+    subagents: tuple[Subagent, ...] = ()
+    carried: tuple[OpenItem, ...] = ()
+    references: tuple[Reference, ...] = ()
     missing: tuple[str, ...] = field(default=())  # what could not be gathered, one sentence each
 
     @property

@@ -31,13 +31,13 @@ class Todos:
         elif isinstance(event, ToolCalled):
             name = event.tool.lower()
             if name in _WHOLE_LISTS:
-                self._list = _read_list(event.arguments.get(_WHOLE_LISTS[name]))
+                self._list = _read_list(event.arguments.get(_WHOLE_LISTS[name]), event.at)
             elif name == "taskcreate":
                 text = _text(event.arguments)
                 if text:
-                    self._creating[event.call_id] = Todo(text, "pending")
+                    self._creating[event.call_id] = Todo(text, "pending", event.at)
             elif name == "taskupdate":
-                self._update(event.arguments)
+                self._update(event.arguments, event.at)
 
     @property
     def todos(self) -> tuple[Todo, ...]:
@@ -50,7 +50,7 @@ class Todos:
         named = _CREATED.search(event.text)
         self._tasks[named.group(1) if named else event.call_id] = todo
 
-    def _update(self, arguments: Mapping[str, object]) -> None:
+    def _update(self, arguments: Mapping[str, object], at: float) -> None:
         key = str(arguments.get("taskId", arguments.get("id", "")))
         known = self._tasks.get(key)
         if known is None:
@@ -59,16 +59,16 @@ class Todos:
         if state in {"deleted", "cancelled"}:
             del self._tasks[key]
         else:
-            self._tasks[key] = Todo(str(arguments.get("subject") or known.text), state)
+            self._tasks[key] = Todo(str(arguments.get("subject") or known.text), state, at)
 
 
-def _read_list(items: object) -> tuple[Todo, ...]:
+def _read_list(items: object, at: float) -> tuple[Todo, ...]:
     todos = []
     for item in items if isinstance(items, list) else []:
         if isinstance(item, Mapping) and (text := _text(item)):
             state = _state(item.get("status"))
             if state != "cancelled":
-                todos.append(Todo(text, state))
+                todos.append(Todo(text, state, at))
     return tuple(todos)
 
 

@@ -7,7 +7,10 @@ from collections.abc import Callable, Mapping
 from dataclasses import replace
 from pathlib import Path
 
+from batonpass.facts.errors import Errors
 from batonpass.facts.model import Command
+from batonpass.facts.reverted import EVERYTHING, reverted_by
+from batonpass.facts.testruns import TestRuns
 from batonpass.transcripts.events import Event, ToolCalled, ToolReturned
 
 _LAST_COMMANDS = 15
@@ -31,7 +34,7 @@ _TEST = re.compile(
 
 
 class Tools:
-    """Sees events one by one; holds the files touched, the last commands and the last test."""
+    """Sees events one by one; holds the files touched, the last commands and what of them failed."""
 
     def __init__(self, project: Path, is_own: Callable[[str], bool]) -> None:
         self._project = project
@@ -40,7 +43,10 @@ class Tools:
         self._writing: dict[str, list[str]] = {}
         self._commands: dict[str, Command] = {}
         self._order: deque[str] = deque()
+        self._reverted: dict[str, None] = {}
         self.last_test: Command | None = None
+        self.errors = Errors()
+        self.tests = TestRuns()
 
     def see(self, event: Event) -> None:
         if isinstance(event, ToolCalled):
@@ -53,6 +59,11 @@ class Tools:
         """Files that were written; a call whose result is not known yet counts, a refused one does not."""
         unfinished = [path for paths in self._writing.values() for path in paths]
         return tuple(dict.fromkeys([*self._touched, *unfinished]))
+
+    @property
+    def reverted(self) -> tuple[str, ...]:
+        """Files that were written and then taken back by a command."""
+        return tuple(self._reverted)
 
     @property
     def commands(self) -> tuple[Command, ...]:
@@ -82,14 +93,28 @@ class Tools:
         written = self._writing.pop(event.call_id, None)
         if written and event.ok:
             self._touched.update(dict.fromkeys(written))
+            for path in written:
+                self._reverted.pop(path, None)
         started = self._commands.get(event.call_id)
         if started is None:
             return
         tail = _tail(event.text)
         ended = replace(started, ok=event.ok, exit=_exit_code(event), tail=tail)
         self._commands[event.call_id] = ended
+        self.errors.ended(ended)
         if ended.test:
             self.last_test = ended
+            self.tests.ended(ended.command, event.ok, event.text)
+        elif event.ok:
+            self._take_back(ended.command)
+
+    def _take_back(self, command: str) -> None:
+        named = reverted_by(command)
+        back = list(self._touched) if EVERYTHING in named else self._relative(list(named))
+        for path in back:
+            for known in [known for known in self._touched if known == path or known.startswith(f"{path}/")]:
+                del self._touched[known]
+                self._reverted[known] = None
 
     def _relative(self, paths: list[str]) -> list[str]:
         """Paths as git names them; those outside of the project stay absolute."""

@@ -1,0 +1,45 @@
+"""Sub-agents and background commands: id, task, state."""
+
+from pathlib import Path
+
+from batonpass.agents.claude.record import parse
+from batonpass.facts import Followed
+from batonpass.transcripts.events import Origin, Prompted, ToolCalled, ToolReturned
+from batonpass.transcripts.whole import all_events
+from tests.facts.said import facts_of, ran
+
+TRANSCRIPTS = Path(__file__).parents[1] / "fixtures" / "claude-code" / "2.1.325" / "transcripts"
+LAUNCHED = ToolReturned(1, "t1", True, "Async agent launched successfully.\nagentId: a34b (internal ID)")
+
+
+def notice(task: str, state: str) -> Prompted:
+    text = f"<task-notification>\n<task-id>{task}</task-id>\n<status>{state}</status>\n</task-notification>"
+    return Prompted(2, text, Origin.SYSTEM)
+
+
+def test_a_sub_agent_is_followed_from_its_start_to_its_end(tmp_path: Path) -> None:
+    called = ToolCalled(1, "t1", "Agent", {"description": "survey the parsers", "subagent_type": "explore"})
+    running = facts_of(tmp_path, called, LAUNCHED).subagents
+    assert [(one.id, one.task, one.state) for one in running] == [("a34b", "explore: survey the parsers", "running")]
+    assert [one.state for one in facts_of(tmp_path, called, LAUNCHED, notice("a34b", "completed")).subagents] == [
+        "completed"
+    ]
+    assert [one.state for one in facts_of(tmp_path, called).subagents] == ["running"]
+    assert [one.state for one in facts_of(tmp_path, called, ToolReturned(1, "t1", True, "Found 3.")).subagents] == [
+        "completed"
+    ]
+
+
+def test_background_commands_are_known_until_they_end(tmp_path: Path) -> None:
+    started = ran(1, "npm run dev", "Command running in background with ID: b5ip. Output is", run_in_background=True)
+    assert [(task.id, task.description) for task in facts_of(tmp_path, started).background] == [("b5ip", "npm run dev")]
+    assert facts_of(tmp_path, started, notice("b5ip", "completed")).background == ()
+    stopped = ToolCalled(3, "k", "KillShell", {"shell_id": "b5ip"})
+    assert facts_of(tmp_path, started, stopped).background == ()
+
+
+def test_recorded_sessions_of_claude_code_tell_their_sub_agents(tmp_path: Path) -> None:
+    followed = Followed(tmp_path, lambda _: False)
+    followed.follow(all_events(TRANSCRIPTS / "04_subagent_main.jsonl", parse))
+    found = followed.facts("claude", None, None, (), at=9.0).subagents
+    assert [(one.id, one.state) for one in found] == [("a34b9586fe8be0856", "completed")]
