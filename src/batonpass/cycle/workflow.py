@@ -16,13 +16,14 @@ from dbos import error as dbos_error
 from batonpass.cycle import steps
 from batonpass.cycle.plan import Move, Outcome, Policy, Result, Step, Way, next_move
 from batonpass.cycle.stage import Stage
-from batonpass.store import CycleRecord, StoreAway
+from batonpass.store import CycleRecord, CycleState, StoreAway, plain_url
 from batonpass.supervisor.outage import until_back
 
 log = logging.getLogger(__name__)
 
 _VERSION = "1"  # never the hash of the source: an upgrade must find the cycles that are under way
 _POLL_SECONDS = 0.1
+_GIVEN_UP = ("ERROR", "CANCELLED", "MAX_RECOVERY_ATTEMPTS_EXCEEDED")
 
 
 class _Running:
@@ -88,7 +89,7 @@ class Engine:
 
     def __init__(self, url: str, host: str, stage: Stage) -> None:
         self._queue_name = f"host-{host}"
-        self._url, self._host, self._stage = url, host, stage
+        self._url, self._host, self._stage = plain_url(url), host, stage
 
     async def start(self) -> None:
         """Launch; cycles that were under way on this host go on at once."""
@@ -120,8 +121,17 @@ class Engine:
         return True
 
     async def take_up(self, cycle: CycleRecord) -> None:
-        """Start a cycle that was noted down and never begun, because something ended in between."""
-        if await DBOS.get_workflow_status_async(cycle.id) is not None:
+        """Start a cycle that was noted down and never begun, because something ended in between.
+
+        One that the engine gave up is closed: it would keep its session from ever passing a baton again.
+        """
+        known = await DBOS.get_workflow_status_async(cycle.id)
+        if known is not None:
+            if known.status in _GIVEN_UP:
+                note = "the engine gave it up; what was written before is kept"
+                self._stage.store.update_cycle(
+                    cycle.id, state=CycleState.FAILED, ended=self._stage.clock.now(), note=note
+                )
             return
         watch = self._stage.watch(cycle.session)
         project = watch.session.project if watch else None

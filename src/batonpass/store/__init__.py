@@ -10,7 +10,7 @@ from types import TracebackType
 
 from batonpass.store.cycles import Cycles
 from batonpass.store.deliveries import Deliveries
-from batonpass.store.engine import Database, default_url
+from batonpass.store.engine import Database, default_url, plain_url
 from batonpass.store.errors import AmbiguousSession, StoreAway, StoreError
 from batonpass.store.history import History
 from batonpass.store.hosts import ALIVE_SECONDS, Hosts
@@ -45,6 +45,7 @@ __all__ = [
     "StoreError",
     "default_url",
     "open_store",
+    "plain_url",
 ]
 
 
@@ -74,6 +75,7 @@ class Store(Overview, Hosts, Readings, Deliveries, Cycles, History):
     def answers(self) -> bool:
         """Whether the database can be written to, with everything that waited for it. May take seconds."""
         try:
+            self._db.probe()
             self.put("answers", True)
         except StoreAway:
             return False

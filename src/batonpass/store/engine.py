@@ -22,7 +22,9 @@ log = logging.getLogger(__name__)
 
 BUSY_SECONDS = 5
 CONNECT_SECONDS = 5
-_AWAY_SECONDS = 0.5  # how long a server that did not answer is not asked again
+# How long a server that did not answer is not asked again, and longer when it took its time not to answer.
+_AWAY_SECONDS = 0.5
+_AWAY_TIMES = 10
 _LATE = 20_000  # records that are kept for a database that is away
 SCHEMA = "baton"  # on PostgreSQL, beside the engine's own "dbos"
 _MIGRATION_LOCK = 0x6261746F6E  # any number that nobody else takes
@@ -34,6 +36,11 @@ def default_url(home: Path) -> str:
 
 
 Work = Callable[[sa.Connection], object]
+
+
+def plain_url(url: str) -> str:
+    """The URL as every library understands it, password and all: for the engine, never for people."""
+    return _parse(url).render_as_string(hide_password=False)
 
 
 class Database:
@@ -102,9 +109,15 @@ class Database:
                 else:
                     self._late.popleft()
 
+    def probe(self) -> None:
+        """Ask a server that is away whether it is back, without keeping others waiting. Raises StoreAway."""
+        if not self.is_sqlite:
+            with self._transaction(probe=True) as connection:
+                connection.execute(sa.select(1))
+
     @contextmanager
-    def _transaction(self) -> Iterator[sa.Connection]:
-        with self._turn, self._sentences(clears=True), self._writer.begin() as connection:
+    def _transaction(self, *, probe: bool = False) -> Iterator[sa.Connection]:
+        with self._turn, self._sentences(clears=True, probe=probe), self._writer.begin() as connection:
             yield connection
 
     @contextmanager
@@ -149,9 +162,10 @@ class Database:
         self.engine.dispose()
 
     @contextmanager
-    def _sentences(self, *, clears: bool) -> Iterator[None]:
-        """Errors as sentences. A server that just did not answer is not asked again at once."""
-        if self.away is not None and time.monotonic() < self._ask_again:
+    def _sentences(self, *, clears: bool, probe: bool = False) -> Iterator[None]:
+        """Errors as sentences. A server that just did not answer is not asked again at once, but by a probe."""
+        began = time.monotonic()
+        if self.away is not None and began < self._ask_again and not probe:
             raise StoreAway(str(self.away), where=self.where) from self.away
         try:
             yield
@@ -160,10 +174,16 @@ class Database:
             if isinstance(told, StoreAway):
                 self.outages += self.away is None
                 self.away = told
-                self._ask_again = 0.0 if self.is_sqlite else time.monotonic() + _AWAY_SECONDS
+                self._ask_again = 0.0 if self.is_sqlite else _ask_again(began)
             raise told from error
         if clears:  # a full disk can still be read: only a write tells that it has room again
             self.away = None
+
+
+def _ask_again(began: float) -> float:
+    """When to ask a server again that did not answer, from when it was asked."""
+    now = time.monotonic()
+    return now + max(_AWAY_SECONDS, _AWAY_TIMES * (now - began))
 
 
 def _parse(url: str) -> sa.URL:
