@@ -183,12 +183,18 @@ class House:
 
     def story(self) -> str:
         """What there is to know after a failure."""
-        told = [f"{path.name}: {path.read_text(encoding='utf-8')[-3000:]}" for path in self.home.glob("logs/*.log")]
+        logs = [*self.home.glob("logs/*.log"), *self.folder.glob("daemon.out")]
+        told = [f"{path.name}: {path.read_text(encoding='utf-8')[-3000:]}" for path in logs]
         with contextlib.suppress(OSError, Refused):
             told.append(json.dumps(self.call("cycles_list"), indent=1)[-4000:])
         panes = run_tmux(self.tmux, "list-panes", "-a", "-F", "#{pane_id}").split()
         told += [run_tmux(self.tmux, "capture-pane", "-p", "-t", pane).strip()[-1500:] for pane in panes]
         return "\n----\n".join(told)
+
+
+def _over(cycle: Mapping[str, Any]) -> bool:
+    """Whether a cycle has ended and the record of its last step is complete."""
+    return cycle["state"] in _ENDED and all(step["state"] != "running" for step in cycle["steps"])
 
 
 class Session:
@@ -257,7 +263,7 @@ class Session:
         """The cycle of that number, once it has ended."""
 
         def ended() -> dict[str, Any] | None:
-            found = [cycle for cycle in self.house.cycles(self.id) if cycle["state"] in _ENDED]
+            found = [cycle for cycle in self.house.cycles(self.id) if _over(cycle)]
             return found[number - 1] if len(found) >= number else None
 
         return self.house.wait(f"cycle {number} of {self.name} has ended", ended)
@@ -277,6 +283,10 @@ class Session:
     def tags(self) -> Counter[str]:
         """How often each of Baton's prompts arrived."""
         return Counter(tag for text in self.prompts() for tag in tags_in(text)[:1])
+
+    def arrived(self) -> list[str]:
+        """The kinds of Baton's prompts that arrived, in order; one that arrived twice is here twice."""
+        return [tag.split()[2] for text in self.prompts() for tag in tags_in(text)[:1]]
 
     def documents(self) -> list[str]:
         """The sealed handoffs, oldest first."""

@@ -13,7 +13,7 @@ def test_an_idle_session_is_asked_by_keys(shared: House) -> None:
     cycle = session.cycle()
     assert answer["id"] == cycle["id"]
     assert (answer["state"], cycle["cause"]) == ("done", "asked for by hand: going home")
-    assert session.tags() == {f"[baton {cycle['id']} ask 1]": 1, f"[baton {cycle['id']} kick 1]": 1}
+    assert session.arrived() == ["ask", "kick"]
     assert "going home" in session.documents()[0]
 
 

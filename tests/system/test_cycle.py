@@ -21,8 +21,9 @@ def test_a_session_over_its_threshold_passes_the_baton_by_itself(baton: House) -
     cycle = session.cycle()
     assert (cycle["state"], cycle["way"], cycle["note"]) == ("done", "clear", None)
     assert [step["step"] for step in cycle["steps"]] == STEPS
-    assert {(step["state"], step["attempts"]) for step in cycle["steps"]} == {("ok", 1)}
-    assert session.tags() == {f"[baton {cycle['id']} ask 1]": 1, f"[baton {cycle['id']} kick 1]": 1}
+    assert {step["state"] for step in cycle["steps"]} == {"ok"}
+    # On a slow machine the turn may end before the request is ready: then it is withdrawn and made anew.
+    assert session.arrived() == ["ask", "kick"]
     (document,) = session.documents()
     assert "please make the reader survive torn lines" in document
     assert "reader.py" in document

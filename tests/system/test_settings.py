@@ -17,7 +17,7 @@ def test_without_automatic_continuation_the_handoff_waits_for_baton_continue(sha
     pending = project / ".bmad" / "handoffs" / "HANDOFF_PENDING.md"
     assert f"baton continue {cycle['document']}" in pending.read_text(encoding="utf-8")
     assert session.status["agent_session"] == session.first, "the session was not touched"
-    assert session.tags() == {f"[baton {cycle['id']} ask 1]": 1}
+    assert session.arrived() == ["ask"]
 
     words = ["--json", "--agent", "scripted", "--name", "next", "--", "--brain", '{"start": 20000}']
     shared.baton("continue", *words, cwd=project)
