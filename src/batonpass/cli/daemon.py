@@ -64,7 +64,13 @@ def _await_end() -> None:
 @app.command("run")
 def run() -> None:
     """Run the daemon in the foreground; for services and for finding faults."""
-    os.makedirs(state_home(), mode=0o700, exist_ok=True)
     os.environ["BATON_HOME"] = state_home()
-    os.chdir(state_home())  # so that it keeps no project's folder in use
+    try:
+        os.makedirs(state_home(), mode=0o700, exist_ok=True)
+        os.chdir(state_home())  # so that it keeps no project's folder in use
+    except OSError as problem:
+        raise Refused(
+            f"Baton's state cannot be kept in {state_home()} ({problem.strerror}): "
+            "make the folder writable, or set BATON_HOME to another one."
+        ) from None
     raise typer.Exit(importlib.import_module("batonpass.supervisor.daemon").main() or 0)

@@ -3,6 +3,7 @@
 import json
 import os
 import secrets
+import shutil
 import sys
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
@@ -61,6 +62,13 @@ class PaneLauncher:
         stay_inside(request.project, self._drafts(request.project, session))
         folder = self.folder(session)
         folder.mkdir(parents=True, mode=0o700)
+        try:
+            return await self._start(session, folder, request, socket)
+        except BaseException:
+            shutil.rmtree(folder, ignore_errors=True)  # it holds the user's environment
+            raise
+
+    async def _start(self, session: str, folder: Path, request: Request, socket: str) -> Watch:
         env = {k: v for k, v in request.env.items() if k not in _OF_THE_PANE}
         write_private(folder / "order.json", json.dumps({"args": list(request.args), "env": env}))
         launch = self._write(session, request.agent, request.project, request.kick, None, None, None)
