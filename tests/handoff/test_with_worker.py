@@ -20,7 +20,7 @@ from batonpass.transcripts.events import Event, Origin, Prompted, Said, ToolCall
 META = Meta(1, None, 1e9, "s1", "scripted", "a1", "p", "threshold", 140_000, 167_000, 200_000, 83.8)
 EVENTS: tuple[Event, ...] = (
     Prompted(1, "Make the transcript reader survive torn lines.", Origin.HUMAN),
-    ToolCalled(2, "1", "TodoWrite", {"todos": [{"content": "measure it", "status": "pending"}]}),
+    ToolCalled(2, "1", "TodoWrite", {"todos": [{"content": "read the tokenizer", "status": "pending"}]}),
     Said(3, "Step 1: read the tokenizer", "m1"),
 )
 

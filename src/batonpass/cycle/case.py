@@ -8,7 +8,9 @@ from batonpass.agents.base import Agent
 from batonpass.config import Config
 from batonpass.cycle.stage import Stage
 from batonpass.facts import Facts, gather
+from batonpass.handoff.chain import last_of
 from batonpass.handoff.draft import Meta
+from batonpass.handoff.layouts import layout as layout_of
 from batonpass.project import Project
 from batonpass.store.records import CycleRecord
 from batonpass.supervisor.watch import Watch
@@ -65,6 +67,7 @@ class Case:
             watch.background,
             at=self.stage.clock.now(),
             is_own=self.project.is_baton_file,
+            previous=last_of(layout_of(self.config.layout, watch.session.project), watch.session.id),
         )
 
     def meta(self, number: int, previous: str | None, created: float) -> Meta:

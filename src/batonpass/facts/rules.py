@@ -12,19 +12,26 @@ from batonpass.transcripts.events import Event, Origin, Prompted
 _RULE = re.compile(
     r"\b(?:must(?:n't)?|never|always|don'?t|do not|only|cannot|can'?t|may not|shall|should(?:n't)?|has to"
     r"|have to"
-    r"|needs? to|avoid|without|ensure|make sure|remember|prefer|keep|stick (?:to|with)|stay (?:on|with"
+    r"|needs? to|avoid|without|ensure|make sure|remember|prefer|keep(?! \w+ing\b)|stick (?:to|with)"
+    r"|stay (?:on|with"
     r"|away|within)"
     r"|leave .{1,60} (?:alone|as|untouched|out)|no (?:more|less|fewer|later|longer) than|at (?:most|least)"
     r"|off[- ]limits"
     r"|forbidden|(?:not|n't) allowed|required?|hands off|refrain|under no circumstances|frozen|not to"
     r"|limit(?:ed)? to"
-    r"|instead of|rather than|by default|from now on|whatever you do|important|is fixed|exactly|unless|every|each)\b"
+    r"|instead of|rather than|by default|from now on|whatever you do|important|is fixed|exactly|unless"
+    r"|every|each)\b"
     r"|^(?:please )?(?:no|use|write|run|name|target|put|treat|assume|follow|pin|skip|ask|commit|stop|wait"
     r"|support)\b"
     r"|^(?:everything|every|each|all|any|nothing|nobody|none)\b"
     r"|,? not [`\w]+[\w.` -]*$",
     re.IGNORECASE,
 )
+_STRICT = re.compile(
+    r"\b(?:must|never|always|don'?t|do not|only"
+    r"|no)\b",
+    re.IGNORECASE,
+)  # one word more is enough
 _QUESTION = re.compile(r"\?[\"')]*$")
 _POLITE = re.compile(r"^(?:please[, ]+)?(?:can|could|would|will) you\b", re.IGNORECASE)
 _NARRATED = re.compile(
@@ -109,7 +116,7 @@ class Rules:
                 is_rule = allows or changes or (is_rule and not backs)
             elif backs and not stems(sentence) - _ABOUT_BEFORE:
                 is_rule = False
-        if is_rule:
+        if is_rule and (len(stems(sentence)) > 1 or names(sentence) or _STRICT.search(sentence)):
             self._add(Note(at, sentence, "user"))
 
     def _add(self, note: Note) -> None:

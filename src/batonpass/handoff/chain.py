@@ -45,6 +45,15 @@ def links(layout: Layout) -> list[Link]:
     return [found for path in layout.list() if (found := link(path))]
 
 
+def last_of(layout: Layout, session: str) -> Path | None:
+    """The handoff that a session began with: the latest sealed one that it, or its predecessor in its place, wrote."""
+    for path in reversed(layout.list()):
+        found = link(path)
+        if found and found.sealed and found.session == session:
+            return path
+    return None
+
+
 def following(layout: Layout) -> tuple[int, str | None]:
     """The number of the next handoff and the file name of its predecessor.
 
