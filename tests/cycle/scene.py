@@ -54,6 +54,9 @@ class FakeLauncher:
         self.resumed: list[str | None] = []
         self.fails = False
 
+    async def replaced(self, watch: Watch, pid: int | None) -> bool:
+        return watch.session.pid != pid
+
     async def respawn(self, watch: Watch, *, kick: str | None, resume: str | None = None) -> str | None:
         if self.fails:
             raise TerminalError("no such pane")

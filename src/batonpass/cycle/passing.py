@@ -3,7 +3,6 @@
 from dataclasses import replace
 from pathlib import Path
 
-from batonpass.agents.base import LaunchError
 from batonpass.cycle import receipt
 from batonpass.cycle.case import Case
 from batonpass.cycle.plan import (
@@ -20,6 +19,7 @@ from batonpass.cycle.plan import (
     Step,
     Way,
 )
+from batonpass.cycle.returning import STARTED_SECONDS, start_anew
 from batonpass.cycle.writing import type_once
 from batonpass.delivery import Channel, Delivery, DeliveryState, tag
 from batonpass.disk import write_private
@@ -29,10 +29,8 @@ from batonpass.handoff.markdown import parse
 from batonpass.handoff.prime import parts
 from batonpass.store.records import CycleState
 from batonpass.supervisor.keys import TEXT, UNSENT, NotReady
-from batonpass.terminals.base import TerminalError
 
 _CLEARED_SECONDS = 8.0
-_STARTED_SECONDS = 30.0
 PENDING_FILE = "HANDOFF_PENDING.md"
 
 
@@ -46,7 +44,7 @@ async def hand_over(case: Case, move: Move) -> Outcome:
     case.stage.offers(case.watch).prime(["clear", "startup", "compact"], laid)
     case.stage.probe("pass:primed")
     if move.way is Way.RESPAWN:
-        return await _respawn(case, move.kick)
+        return await _respawn(case, move)
     return await _clear(case)
 
 
@@ -102,16 +100,13 @@ def _new_prompts(case: Case) -> list[str]:
     return [p.text for p in case.watch.conversation.human_after(mark)] if mark else []
 
 
-async def _respawn(case: Case, number: int) -> Outcome:
+async def _respawn(case: Case, move: Move) -> Outcome:
     """A new process in the same pane; the kick goes along on its command line."""
-    given = replace(_kick(case, number, ()), channel=Channel.ARGV, state=DeliveryState.SENT)
-    case.stage.store.save_delivery(given)
-    try:
-        await case.stage.launcher.respawn(case.watch, kick=given.text)
-        case.stage.probe("pass:started")
-    except (TerminalError, LaunchError, OSError) as error:
-        return Outcome(Step.PASS, NOT_CLEARED, f"the agent could not be started again: {error}")
-    if await case.watch.until(lambda: _successor(case) is not None, _STARTED_SECONDS):
+    given = replace(_kick(case, move.kick, ()), channel=Channel.ARGV, state=DeliveryState.SENT)
+    failed = await start_anew(case, f"pass {move.attempt}", given)
+    if failed:
+        return Outcome(Step.PASS, NOT_CLEARED, f"the agent could not be started again: {failed}")
+    if await case.watch.until(lambda: _successor(case) is not None, STARTED_SECONDS):
         return _passed(case, Way.RESPAWN)
     return Outcome(Step.PASS, NOT_CLEARED, "the new process did not begin a conversation")
 
@@ -200,45 +195,6 @@ async def verify(case: Case, move: Move) -> Outcome:
     if problems:
         return Outcome(Step.VERIFY, REJECTED, "; ".join(problems), {"problems": list(problems)})
     return Outcome(Step.VERIFY, note="receipt accepted", data={"receipt": found or {}})
-
-
-async def bring_back(case: Case, move: Move) -> Outcome:
-    """Resume the predecessor by its own id, with what went wrong and what its successor changed meanwhile."""
-    old = case.cycle.old_agent_session
-    if old is None:
-        return Outcome(Step.BACK, GONE, "the predecessor's conversation is not known")
-    mark = tag(case.cycle.id, "back", move.attempt)
-    if case.stage.store.delivery(mark) is None:
-        text = prompts.back(mark, move.missing, await _changed_since(case))
-        now = case.stage.clock.now()
-        sent = DeliveryState.SENT
-        given = Delivery(
-            mark, case.watch.session.id, case.cycle.id, "back", move.attempt, Channel.ARGV, sent, text, now
-        )
-        case.stage.store.save_delivery(given)
-        case.remember(back_at=now, round_began=now)
-        case.stage.offers(case.watch).unprime(["clear", "startup"])
-        try:
-            await case.stage.launcher.respawn(case.watch, kick=text, resume=old)
-        except (TerminalError, LaunchError, OSError) as error:
-            return Outcome(Step.BACK, NOT_CLEARED, f"the predecessor could not be brought back: {error}")
-    watch = case.watch
-    await watch.until(lambda: watch.conversation.prompted(mark) is not None or watch.gone, _STARTED_SECONDS)
-    if watch.conversation.prompted(mark) is not None and watch.conversation.agent_session == old:
-        return Outcome(Step.BACK, note="the predecessor is back")
-    return Outcome(Step.BACK, NOT_SEEN, "the predecessor did not come back")
-
-
-async def _changed_since(case: Case) -> list[str]:
-    """What git shows now that it did not show when the handoff was sealed."""
-    facts = await case.facts()
-    if facts.git is None:
-        return []
-    known = case.recall("dirty")
-    before = set(known) if isinstance(known, list) else set()
-    files = [f"{change.path} ({change.state})" for change in facts.git.changes if change.path not in before]
-    sealed = float(str(case.recall("sealed_at") or case.cycle.started))
-    return files + [f"commit {commit.id[:12]}: {commit.subject}" for commit in facts.git.commits if commit.at > sealed]
 
 
 def _git_at_seal(case: Case) -> GitFacts | None:

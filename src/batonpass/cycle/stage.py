@@ -21,6 +21,10 @@ class Launcher(Protocol):
         """The new conversation's id, where the agent lets us choose it. Raises TerminalError."""
         ...
 
+    async def replaced(self, watch: Watch, pid: int | None) -> bool:
+        """Whether another process than this one runs in the pane already; the session is then bound to it."""
+        ...
+
     def draft_dir(self, watch: Watch) -> Path: ...
 
 

@@ -3,7 +3,7 @@
 import logging
 from collections.abc import Awaitable, Callable
 
-from batonpass.cycle import passing, sealing, writing
+from batonpass.cycle import passing, returning, sealing, writing
 from batonpass.cycle.case import Case
 from batonpass.cycle.plan import Move, Outcome, Step
 from batonpass.cycle.stage import Stage
@@ -21,7 +21,7 @@ _ACTS: dict[Step, Callable[[Case, Move], Awaitable[Outcome]]] = {
     Step.PASS: passing.hand_over,
     Step.PRIME: passing.prime,
     Step.VERIFY: passing.verify,
-    Step.BACK: passing.bring_back,
+    Step.BACK: returning.bring_back,
     Step.CLOSE: passing.close,
 }
 # From the first ask to the close a cycle holds one of the places that `max_concurrent` gives.

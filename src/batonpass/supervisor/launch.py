@@ -114,6 +114,19 @@ class PaneLauncher:
         watch.changed()
         return launch.agent_session
 
+    async def replaced(self, watch: Watch, pid: int | None) -> bool:
+        """Whether another process than this one runs in the pane already; the session is then bound to it."""
+        pane = watch.session.pane
+        if pane is None:
+            return False
+        info = await self._terminal(pane.socket).info(pane)
+        if info.dead or info.pid == pid:
+            return False
+        if watch.session.pid != info.pid:
+            watch.session = replace(watch.session, pid=info.pid, state=State.STARTING)
+            watch.status = Status(State.STARTING)
+        return True
+
     def _argv(self, session: str) -> list[str]:
         return [*ENTRY, "exec", session, str(self._home)]
 

@@ -1,0 +1,73 @@
+"""New processes in a session's pane, and the way back to the predecessor."""
+
+from batonpass.agents.base import LaunchError
+from batonpass.cycle.case import Case
+from batonpass.cycle.plan import GONE, NOT_CLEARED, NOT_SEEN, Move, Outcome, Step
+from batonpass.delivery import Channel, Delivery, DeliveryState, tag
+from batonpass.handoff import prompts
+from batonpass.terminals.base import TerminalError
+
+STARTED_SECONDS = 30.0
+
+
+async def start_anew(case: Case, label: str, given: Delivery, resume: str | None = None) -> str | None:
+    """Replace the process in the pane, once for each label, with this prompt on its command line.
+
+    None when it runs; else why not. After a crash it looks first: a second process would hear the prompt twice.
+    """
+    noted = case.recall("started")
+    if isinstance(noted, dict) and noted.get("label") == label:
+        pid = noted.get("pid")
+        if await case.stage.launcher.replaced(case.watch, pid if isinstance(pid, int) else None):
+            return None
+    else:
+        case.stage.store.save_delivery(given)
+        case.remember(started={"label": label, "pid": case.watch.session.pid})
+    try:
+        await case.stage.launcher.respawn(case.watch, kick=given.text, resume=resume)
+    except (TerminalError, LaunchError, OSError) as error:
+        return str(error)
+    case.stage.probe("pass:started")
+    return None
+
+
+async def bring_back(case: Case, move: Move) -> Outcome:
+    """Resume the predecessor by its own id, with what went wrong and what its successor changed meanwhile."""
+    old, watch = case.cycle.old_agent_session, case.watch
+    if old is None:
+        return Outcome(Step.BACK, GONE, "the predecessor's conversation is not known")
+    mark = tag(case.cycle.id, "back", move.attempt)
+    if case.recall("back_at") is None:
+        now = case.stage.clock.now()
+        case.remember(back_at=now, round_began=now)
+    case.stage.offers(watch).unprime(["clear", "startup"])
+    given = case.stage.store.delivery(mark) or Delivery(
+        tag=mark,
+        session=watch.session.id,
+        cycle=case.cycle.id,
+        step="back",
+        attempt=move.attempt,
+        channel=Channel.ARGV,
+        state=DeliveryState.SENT,
+        text=prompts.back(mark, move.missing, await _changed_since(case)),
+        offered=case.stage.clock.now(),
+    )
+    failed = await start_anew(case, f"back {move.attempt}", given, resume=old)
+    if failed:
+        return Outcome(Step.BACK, NOT_CLEARED, f"the predecessor could not be brought back: {failed}")
+    await watch.until(lambda: watch.conversation.prompted(mark) is not None or watch.gone, STARTED_SECONDS)
+    if watch.conversation.prompted(mark) is not None and watch.conversation.agent_session == old:
+        return Outcome(Step.BACK, note="the predecessor is back")
+    return Outcome(Step.BACK, NOT_SEEN, "the predecessor did not come back")
+
+
+async def _changed_since(case: Case) -> list[str]:
+    """What git shows now that it did not show when the handoff was sealed."""
+    facts = await case.facts()
+    if facts.git is None:
+        return []
+    known = case.recall("dirty")
+    before = set(known) if isinstance(known, list) else set()
+    files = [f"{change.path} ({change.state})" for change in facts.git.changes if change.path not in before]
+    sealed = float(str(case.recall("sealed_at") or case.cycle.started))
+    return files + [f"commit {commit.id[:12]}: {commit.subject}" for commit in facts.git.commits if commit.at > sealed]
