@@ -1,0 +1,167 @@
+"""Was anything lost? Judged from what lies on disk: the agents' own transcripts, the sealed files and the store."""
+
+import json
+import os
+from collections import Counter
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any
+
+from _crew import Crew
+
+from batonpass.delivery import tags_in
+from batonpass.handoff.seal import checksum_ok
+from batonpass.store import Author, CycleRecord, CycleState, HandoffRecord, StepRecord
+
+_ALL = 1_000_000
+_OVER = ("dead", "ended")
+
+
+@dataclass(frozen=True, slots=True)
+class Start:
+    """A conversation begins, or is taken up again (`resume`)."""
+
+    at: float
+    conversation: str
+    source: str
+
+
+@dataclass(frozen=True, slots=True)
+class Story:
+    """What the transcripts of one project tell: every start, oldest first, and every prompt with its conversation."""
+
+    starts: Sequence[Start]
+    prompts: Sequence[tuple[float, str, str]]  # when, in which conversation, what
+
+
+@dataclass(slots=True)
+class Verdict:
+    """How a run ended. `problems` says in words what was lost, for whoever has to find out why."""
+
+    cycles: int = 0
+    states: Counter[str] = field(default_factory=Counter)
+    retries: int = 0
+    rescued: int = 0
+    unfinished: int = 0
+    lost: int = 0
+    typed_twice: int = 0
+    cleared_unsealed: int = 0
+    problems: list[str] = field(default_factory=list)
+
+    @property
+    def good(self) -> bool:
+        return not (self.lost or self.typed_twice or self.cleared_unsealed)
+
+
+def judge(house: Crew) -> Verdict:
+    """The verdict on a house whose daemon runs and whose agents are still in their panes."""
+    verdict = Verdict()
+    transcripts = _transcripts(house.home / "scripted" / "transcripts")
+    with house.store() as store:
+        handoffs = store.handoffs()
+        cycles = store.cycles(limit=_ALL)
+        steps = {cycle.id: store.steps(cycle.id) for cycle in cycles}
+    sealed = _sealed(handoffs)
+    _count(verdict, cycles, steps, {h.cycle for h in handoffs if h.source is Author.FACTS})
+    statuses = {status["session"]: status for status in house.statuses()}
+    for session in house.members:
+        story = story_of(transcripts, str(session.project))
+        for tag, count in twice(story).items():
+            verdict.typed_twice += 1
+            verdict.problems.append(f"{session.name}: {tag} arrived {count} times")
+        for sentence, lost in unsealed(story, sealed):
+            verdict.cleared_unsealed += 1
+            verdict.lost += lost
+            verdict.problems.append(f"{session.name}: {sentence}")
+        if trouble := _not_living(statuses.get(session.id), story):
+            verdict.lost += 1
+            verdict.problems.append(f"{session.name}: {trouble}")
+    return verdict
+
+
+def twice(story: Story) -> dict[str, int]:
+    """Baton's prompts that the agents' records show more than once."""
+    found = Counter(tag for _, _, text in story.prompts for tag in tags_in(text)[:1])
+    return {tag: count for tag, count in found.items() if count > 1}
+
+
+def unsealed(story: Story, sealed: Mapping[str, Sequence[float]]) -> list[tuple[str, bool]]:
+    """Conversations that another took the place of before a handoff of theirs was on disk; True when none ever was.
+
+    One that is given up because its predecessor is taken up again needs none: the predecessor knows all.
+    """
+    found = []
+    for index, start in enumerate(story.starts):
+        if start.source == "resume":
+            continue
+        before = _worked_in(story, story.starts[:index], start.at)
+        if before is None:
+            continue
+        times = sealed.get(before.conversation, ())
+        if not any(before.at <= time <= start.at for time in times):
+            words = "later" if times else "never"
+            found.append((f"{before.conversation} was followed by {start.conversation} and sealed {words}", not times))
+    return found
+
+
+def _worked_in(story: Story, starts: Sequence[Start], until: float) -> Start | None:
+    """The latest of these starts after which anything was said: there is nothing to lose in the others."""
+    for start in reversed(starts):
+        if any(start.at <= at <= until and name == start.conversation for at, name, _ in story.prompts):
+            return start
+    return None
+
+
+def story_of(transcripts: Iterable[Sequence[Mapping[str, Any]]], project: str) -> Story:
+    """The story of the transcripts that began in that folder."""
+    starts: list[Start] = []
+    prompts: list[tuple[float, str, str]] = []
+    for lines in transcripts:
+        if not lines or lines[0].get("cwd") != project:
+            continue
+        name = str(lines[0].get("session"))
+        starts += [Start(line["at"], name, line["source"]) for line in lines if line["event"] == "session"]
+        prompts += [(line["at"], name, line["text"]) for line in lines if line["event"] == "prompted"]
+    return Story(sorted(starts, key=lambda start: start.at), sorted(prompts))
+
+
+def _transcripts(folder: Path) -> list[list[dict[str, Any]]]:
+    return [[json.loads(line) for line in path.read_bytes().splitlines()] for path in folder.glob("*.jsonl")]
+
+
+def _sealed(handoffs: Sequence[HandoffRecord]) -> dict[str, list[float]]:
+    """When a whole, sealed file of each conversation came to lie on disk."""
+    found: dict[str, list[float]] = {}
+    for record in handoffs:
+        if record.agent_session and record.path.exists() and checksum_ok(record.path.read_text(encoding="utf-8")):
+            found.setdefault(record.agent_session, []).append(record.path.stat().st_mtime)
+    return found
+
+
+def _not_living(status: Mapping[str, Any] | None, story: Story) -> str | None:
+    """Why a session has no conversation that somebody could go on with; None when it has."""
+    if status is None:
+        return "Baton does not know the session any more"
+    if status["state"] in _OVER or not status["pid"] or not os.path.exists(f"/proc/{status['pid']}"):
+        return f"no agent lives in its pane ({status['state']})"
+    if not story.starts or story.starts[-1].conversation != status["agent_session"]:
+        return f"Baton follows {status['agent_session']}, which is not the conversation that runs"
+    return None
+
+
+def _count(
+    verdict: Verdict, cycles: Sequence[CycleRecord], steps: Mapping[str, Sequence[StepRecord]], facts: set[str | None]
+) -> None:
+    verdict.cycles = len(cycles)
+    verdict.states.update(str(cycle.state) for cycle in cycles)
+    for cycle in cycles:
+        again = sum(1 for step in steps[cycle.id] if step.attempt > 1)
+        verdict.retries += again
+        if cycle.state is CycleState.DONE and (again or cycle.way == "respawn" or cycle.id in facts):
+            verdict.rescued += 1
+        if cycle.state is CycleState.RUNNING:
+            verdict.unfinished += 1
+            verdict.lost += 1
+            last = steps[cycle.id][-1].step if steps[cycle.id] else "nothing"
+            verdict.problems.append(f"cycle {cycle.id} never ended: {last}")

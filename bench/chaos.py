@@ -1,0 +1,121 @@
+"""Kills the daemon again and again while sessions hand off, and counts what that breaks. Nothing may.
+
+    .venv/bin/python bench/chaos.py [--kills N] [--sessions N] [--seed S] [--store sqlite|postgres] [--json] [--write]
+
+Every daemon is told to end, as by `kill -9`, at one random point of a cycle (before, in or after a step, or between two
+effects of one); one that does not get there is killed at a random moment. The daemon after the last one is left alone
+until every cycle has ended. Then the agents' own transcripts, the sealed files and the store are compared.
+"""
+
+import contextlib
+import random
+import subprocess
+import sys
+import time
+from collections import Counter
+
+from _common import Figures, Table, machine, parser, show
+from _crew import Crew, crew
+from _judge import Verdict, judge
+from _pages import write_section
+
+from batonpass.sim import chaos
+
+MOMENT = "any moment"
+_LONGEST = 15.0  # seconds after which a daemon is killed wherever it is
+_VISITS = (1, 1, 1, 2, 3)  # at which visit of its point a daemon crashes: the first after a crash are the hardest
+_CALM_SECONDS = 600.0  # longer than the deadlines of all steps of a cycle together would take in practice
+# No process is started in a pass by clear.
+_POINTS = tuple(point for point in chaos.POINTS if point != "pass:started")
+
+
+def rampage(house: Crew, kills: int, chance: random.Random) -> Counter[str]:
+    """Kill that many daemons; where each of them was."""
+    where: Counter[str] = Counter()
+    while where.total() < kills:
+        house.kill_daemon(stay_away=True)  # one that a hook started in the moment of the last death
+        point = chance.choice(_POINTS)
+        process = house.launch(f"{point}*{chance.choice(_VISITS)}")
+        if house.answers_or_ended(process):
+            with contextlib.suppress(subprocess.TimeoutExpired):
+                process.wait(chance.uniform(1.0, _LONGEST))
+        if process.poll() is None:
+            process.kill()
+            point = MOMENT
+        elif not (house.home / "run" / "chaos").exists():
+            continue  # it was not the only one: another still held the house
+        process.wait()
+        where[point] += 1
+    return where
+
+
+def run(kills: int, sessions: int, seed: int, store: str) -> tuple[Verdict, Counter[str], float]:
+    """What came of it, where the daemons were killed, and how long it took."""
+    chance, began = random.Random(seed), time.monotonic()
+    with crew(store, "chaos") as house:
+        house.settle(f"max_concurrent: {sessions}\n")
+        house.start()
+        for number in range(1, sessions + 1):
+            house.enlist(f"s{number}", {})
+        where = rampage(house, kills, chance)
+        house.kill_daemon(stay_away=True)
+        house.start()
+        house.calm(_CALM_SECONDS)
+        verdict = judge(house)
+        if not verdict.good:
+            house.keep = True
+            print("\n".join([*verdict.problems, f"everything is kept in {house.folder}"]), file=sys.stderr)
+    return verdict, where, time.monotonic() - began
+
+
+def report(verdict: Verdict, where: Counter[str], figures: Figures) -> Table:
+    """One row for every step, and what became of the cycles."""
+    rows = [["killed", "times", "at"]]
+    for step in (*chaos.STEPS, "keys"):
+        found = {point: count for point, count in where.items() if point.startswith(f"{step}:")}
+        points = ", ".join(f"{point.partition(':')[2]} {count}" for point, count in sorted(found.items()))
+        rows.append([step, str(sum(found.values())), points])
+    rows.append([MOMENT, str(where[MOMENT]), ""])
+    ends = ", ".join(f"{count} {state}" for state, count in verdict.states.most_common())
+    rows.append(["cycles", str(verdict.cycles), f"{ends}; {verdict.rescued} rescued"])
+    names = ("lost", "typed_twice", "cleared_unsealed")
+    return rows + [[name.replace("_", " "), str(figures[name]), ""] for name in names]
+
+
+def main() -> int:
+    options = parser(__doc__ or "")
+    options.add_argument("--kills", type=int, default=100)
+    options.add_argument("--sessions", type=int, default=6)
+    options.add_argument("--seed", type=int, default=0)
+    options.add_argument("--store", choices=("sqlite", "postgres"), default="sqlite")
+    options.add_argument("--write", action="store_true", help="put the table into docs/benchmarks.md")
+    given = options.parse_args()
+    verdict, where, seconds = run(given.kills, given.sessions, given.seed, given.store)
+    figures: Figures = {
+        "kills": where.total(),
+        "cycles": verdict.cycles,
+        "done": verdict.states["done"],
+        "lost": verdict.lost,
+        "typed_twice": verdict.typed_twice,
+        "cleared_unsealed": verdict.cleared_unsealed,
+        "rescued": verdict.rescued,
+        "unfinished": verdict.unfinished,
+        "retries": verdict.retries,
+        "seconds": round(seconds, 1),
+        "sessions": given.sessions,
+        "store": given.store,
+        "seed": given.seed,
+        "states": dict(verdict.states),
+        "by_point": dict(sorted(where.items())),
+        "problems": verdict.problems,
+    }
+    table = report(verdict, where, figures)
+    if given.write:
+        words = f"`bench/chaos.py --kills {given.kills} --sessions {given.sessions} --store {given.store}`"
+        write_section(f"chaos-{given.store}", f"Kills of the daemon on {given.store}", words, table, machine())
+    show(table, figures, only_json=given.json)
+    return 0 if verdict.good else 1
+
+
+if __name__ == "__main__":
+    sys.exit(main())
