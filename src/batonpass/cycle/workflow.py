@@ -14,6 +14,7 @@ from dbos import DBOS, DBOSPortableJSONSerializer, SetEnqueueOptions, SetWorkflo
 from dbos import error as dbos_error
 
 from batonpass.cycle import steps
+from batonpass.cycle.claim import claim
 from batonpass.cycle.plan import Move, Outcome, Policy, Result, Step, Way, next_move
 from batonpass.cycle.stage import Stage
 from batonpass.store import CycleRecord, CycleState, StoreAway, plain_url
@@ -22,7 +23,7 @@ from batonpass.supervisor.outage import until_back
 log = logging.getLogger(__name__)
 
 _VERSION = "1"  # never the hash of the source: an upgrade must find the cycles that are under way
-_POLL_SECONDS = 0.1
+_POLL_SECONDS = 0.25  # the net: a cycle that is started here is claimed at once
 _GIVEN_UP = ("ERROR", "CANCELLED", "MAX_RECOVERY_ATTEMPTS_EXCEEDED")
 
 
@@ -118,6 +119,7 @@ class Engine:
                 await self._queue.enqueue_async(_cycle, cycle, asdict(policy))
         except dbos_error.DBOSQueueDeduplicatedError:
             return False
+        await asyncio.to_thread(claim, self._queue)
         return True
 
     async def take_up(self, cycle: CycleRecord) -> None:
