@@ -2,8 +2,9 @@
 
 import re
 from collections.abc import Callable
+from functools import partial
 
-from batonpass.agents.base import BoxState
+from batonpass.agents.base import BoxState, Status
 from batonpass.clock import Clock
 from batonpass.session import State
 from batonpass.supervisor.panes import Panes
@@ -12,6 +13,7 @@ from batonpass.terminals.base import PaneGone, TerminalError
 
 _PASTE_SECONDS = 0.15  # an Enter sooner after a paste is sometimes swallowed
 _LOOK_SECONDS = 0.05
+_SOON_SECONDS = 0.01
 _CONFIRM_SECONDS = 2.0
 _TAKEN_SECONDS = 20.0
 _SHOWN_SECONDS = 6.0
@@ -87,6 +89,7 @@ class Keys:
         """Return when the session can be typed into; raises NotReady with the last obstacle after that time."""
         deadline = self._clock.now() + seconds
         reading_since: float | None = None
+        looked = 0
         while True:
             obstacle = await self.obstacle(watch)
             if obstacle is None:
@@ -98,8 +101,10 @@ class Keys:
                 reading_since = reading_since or now
                 if now - reading_since >= min(_POLITE_SECONDS, seconds / 2):
                     await self._leave_mode(watch)
-            # Text on the screen sends no event, so the veto is looked at again now and then.
-            await watch.until(lambda: False, 0.25 if obstacle.code != BUSY else 0.1)
+            # The agent's own word comes by an event. What the screen shows sends none, so it is looked at again:
+            # soon at first, for a box that is just being drawn, and then now and then.
+            looked += 1
+            await watch.until(partial(_moved, watch, watch.status), min(0.25, _SOON_SECONDS * 2 ** min(looked, 6)))
 
     async def _leave_mode(self, watch: Watch) -> None:
         if watch.session.pane is not None:
@@ -170,6 +175,11 @@ class Keys:
         if box.state is not BoxState.TEXT:
             return False
         return shows_only(box.text, text)
+
+
+def _moved(watch: Watch, since: Status) -> bool:
+    """Whether the agent's own word has changed."""
+    return watch.status != since
 
 
 def shows_only(shown: str, text: str) -> bool:
