@@ -27,7 +27,7 @@ from batonpass.session import State
 from batonpass.store import CycleRecord, Store, StoreAway, StoreError, default_url, open_store
 from batonpass.supervisor import state
 from batonpass.supervisor.act import Supervisor
-from batonpass.supervisor.files import Files
+from batonpass.supervisor.files import Files, Owners
 from batonpass.supervisor.health import Health
 from batonpass.supervisor.keys import Keys
 from batonpass.supervisor.launch import PaneLauncher
@@ -84,6 +84,7 @@ class Daemon:
         self.spool = Spool(root, self.store, self.host)
         self.outage = Outage(self.store, self.clock, self._catch_up)
         self._beaten = 0.0
+        self._owners = Owners()
         self._stopping = asyncio.Event()
         self._last_needed = self.started
 
@@ -218,22 +219,22 @@ class Daemon:
 
     def follow_files(self) -> None:
         """Follow the folders of every live session's own files."""
-        folders: set[Path] = set()
+        owners = Owners()
         for watch in self.supervisor.watches.values():
             if not watch.gone:
-                files = [*watch.agent.state_files(watch.binding)]
+                files, folders = [*watch.agent.state_files(watch.binding)], [self.launcher.draft_dir(watch)]
                 if watch.conversation.transcript is not None:
                     files.append(watch.conversation.transcript)
-                folders.update(path.parent for path in files)
-                folders.add(self.launcher.draft_dir(watch))
-        self._files.want(frozenset(folders))
+                    folders.append(watch.conversation.transcript.parent)  # where the next conversation's will be
+                owners.add(watch.session.id, files, folders)
+        self._owners = owners
+        self._files.want(owners.folders)
 
-    def _changed(self, folder: Path) -> None:
-        for watch in list(self.supervisor.watches.values()):
-            files = [*watch.agent.state_files(watch.binding), watch.conversation.transcript]
-            if any(path is not None and path.parent == folder for path in files):
+    def _changed(self, files: frozenset[Path]) -> None:
+        for session in self._owners.of(files):
+            watch = self.supervisor.watch(session)
+            if watch is not None:
                 self.take_news(watch)
-            elif folder == self.launcher.draft_dir(watch):
                 watch.changed()
 
     def take_news(self, watch: Watch) -> None:

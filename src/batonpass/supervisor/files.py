@@ -2,18 +2,49 @@
 
 import asyncio
 import logging
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 from pathlib import Path
 
 from watchfiles import awatch
 
 log = logging.getLogger(__name__)
 
+# Milliseconds. A cycle waits for one file after the other, so these add up; smaller ones cost CPU while idle.
+DEBOUNCE = 10
+STEP = 2
+
+
+class Owners:
+    """Whose file is it? Asked for every line that an agent writes, so hundreds of sessions must not slow it down."""
+
+    def __init__(self) -> None:
+        self._files: dict[Path, set[str]] = {}
+        self._folders: dict[Path, set[str]] = {}
+
+    @property
+    def folders(self) -> frozenset[Path]:
+        """Every folder in which somebody has a file."""
+        return frozenset(self._folders) | {path.parent for path in self._files}
+
+    def add(self, session: str, files: Iterable[Path], folders: Iterable[Path]) -> None:
+        """These files are the session's, and any new file in these folders may be."""
+        for path in files:
+            self._files.setdefault(path, set()).add(session)
+        for folder in folders:
+            self._folders.setdefault(folder, set()).add(session)
+
+    def of(self, changed: Iterable[Path]) -> set[str]:
+        """The sessions that these files may concern."""
+        found: set[str] = set()
+        for path in changed:
+            found |= self._files.get(path) or self._folders.get(path.parent, set())
+        return found
+
 
 class Files:
-    """Calls back with the folder in which something changed. Folders that are not there yet are taken up later."""
+    """Calls back with the files that changed. Folders that are not there yet are taken up later."""
 
-    def __init__(self, changed: Callable[[Path], None]) -> None:
+    def __init__(self, changed: Callable[[frozenset[Path]], None]) -> None:
         self._changed = changed
         self._wanted: frozenset[Path] = frozenset()
         self._watched: frozenset[Path] = frozenset()
@@ -50,8 +81,7 @@ class Files:
 
     async def _follow(self) -> None:
         changes = awatch(
-            *self._watched, stop_event=self._again, debounce=50, step=10, recursive=False, rust_timeout=5_000
+            *self._watched, stop_event=self._again, debounce=DEBOUNCE, step=STEP, recursive=False, rust_timeout=5_000
         )
         async for batch in changes:
-            for folder in {Path(path).parent for _, path in batch}:
-                self._changed(folder)
+            self._changed(frozenset(Path(path) for _, path in batch))
