@@ -84,7 +84,9 @@ async def _clear(case: Case) -> Outcome:
             return Outcome(Step.PASS, NEW_PROMPT, "the user said something after the document was written")
         case.remember(clear_typed=True)
         case.stage.probe("pass:typing")
-        await keys.submit(watch, case.agent.clear_command, lambda: _successor(case) is not None, pasted=bool(typed))
+        await keys.submit(
+            watch, case.agent.clear_command, lambda: _successor(case) is not None, pasted=bool(typed), taken=0.0
+        )
     except NotReady as obstacle:
         if obstacle.code == GONE:
             return Outcome(Step.PASS, GONE, str(obstacle))

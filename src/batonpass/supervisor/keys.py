@@ -122,12 +122,20 @@ class Keys:
         return shows_only(watch.agent.box(screen).text, text)
 
     async def submit(
-        self, watch: Watch, text: str, arrived: Callable[[], bool], *, pasted: bool = False, patient: bool = False
+        self,
+        watch: Watch,
+        text: str,
+        arrived: Callable[[], bool],
+        *,
+        pasted: bool = False,
+        patient: bool = False,
+        taken: float = _TAKEN_SECONDS,
     ) -> bool:
         """Type text and Enter; True when `arrived` came true. Raises NotReady when it could not be typed.
 
         With `patient`, a turn that something else begins meanwhile (a background task that ended) is waited
-        for, with the text in the box; not for a clear, which that turn may have made wrong.
+        for, with the text in the box; not for a clear, which that turn may have made wrong. `taken` is how long
+        to wait for the proof of a text that has left the box.
         Call only right after `ready`, or with `pasted` after `holds`. False means that it was typed and no
         proof came: look before you try again.
         """
@@ -145,7 +153,7 @@ class Keys:
                     return True
                 if not await self._still_in_box(watch, text):
                     # The agent has taken it: however slow it is, another try would make it two.
-                    return await watch.until(arrived, _TAKEN_SECONDS)
+                    return await watch.until(arrived, taken)
         except PaneGone as error:
             raise NotReady(GONE, "the pane is gone") from error
         except TerminalError as error:
