@@ -45,3 +45,18 @@ def test_the_cycle_benchmark_races_baton_against_a_bare_script() -> None:
     assert figures["baton_s"] > 0
     assert figures["floor_s"] > 0
     assert {"prepare", "ask", "seal", "pass", "verify", "close"} <= set(figures["steps"])
+
+
+def test_the_latency_benchmark_follows_every_append_to_its_decision() -> None:
+    lines, figures = bench("latency.py", "--transcripts", "12", "--seconds", "1", "--rate", "20")
+    assert any("append to decision" in line for line in lines)
+    assert (figures["transcripts"], figures["appends"], figures["missed"]) == (12, 20, 0)
+    assert {"ratio", "p50_ms", "p99_ms", "floor_p50_ms", "cpu_percent", "rss_mb"} <= set(figures)
+
+
+def test_the_page_of_benchmarks_has_a_place_for_every_one_of_them() -> None:
+    page = (ROOT / "docs" / "benchmarks.md").read_text(encoding="utf-8")
+    _, figures = bench("all.py", "--json", "--names-only")
+    for name in figures["names"]:
+        assert f"<!-- {name} -->" in page
+        assert f"<!-- /{name} -->" in page
