@@ -6,7 +6,7 @@ import subprocess
 import sys
 import tempfile
 import time
-from collections.abc import Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from pathlib import Path
 from typing import Any
 
@@ -27,7 +27,7 @@ BRAIN: Mapping[str, object] = {"start": 50_000, "step": 25_000, "steps": 4, "jum
 NOTE = "echo step {n} >> NOTES.md"  # progress: without any, the guards would rightly stop the crew
 # Every conversation hands off at once, which no guard would allow in earnest.
 CONFIG = "breaker_per_hour: 100000\ncooldown_minutes: 0\nnotify:\n  desktop: false\n"
-_LOOK = 0.05
+_LOOK = 0.5
 
 
 class Crew(House):
@@ -70,15 +70,16 @@ class Crew(House):
         (self.home / "run" / "stopped").touch()
         return process.poll() is None
 
-    def calm(self, seconds: float) -> bool:
+    def calm(self, seconds: float, meanwhile: Callable[[], None] = lambda: None) -> bool:
         """Begin no new cycle; whether all that were under way have ended and every agent is idle in that time."""
         self.configure(CONFIG + self._settings + "enabled: false\n")
         until = time.monotonic() + seconds
         while time.monotonic() < until:
+            meanwhile()
             with contextlib.suppress(OSError):
                 if all(_at_rest(status) for status in self.statuses()):
                     return True
-            time.sleep(10 * _LOOK)
+            time.sleep(_LOOK)
         return False
 
     def statuses(self) -> list[dict[str, Any]]:
@@ -92,7 +93,7 @@ class Crew(House):
 
 
 def _at_rest(status: Mapping[str, Any]) -> bool:
-    return status["cycle"] is None and status["state"] in ("idle", "dead", "ended")
+    return status["cycle"] is None and status["state"] in ("idle", "ended")
 
 
 @contextlib.contextmanager

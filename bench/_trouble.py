@@ -1,0 +1,181 @@
+"""Everything that goes wrong in a soak: agents that misbehave, and a person who is there now and then."""
+
+import contextlib
+import heapq
+import itertools
+import os
+import random
+import signal
+import time
+from collections import Counter
+from collections.abc import Callable, Mapping
+from pathlib import Path
+from typing import Any
+
+from _crew import Crew
+from tests.system.house import Refused, Session
+
+from batonpass.sim.tmux_server import run_tmux
+
+Fault = dict[str, object]
+
+# Bad writers and wrong receipts are a matter of character: these sessions are like that at every handoff.
+CHARACTERS = (
+    "silent", "careless", "garbage", "wrong_path", "message_instead", "no_receipt", "parrot", "wrong_branch",
+)  # fmt: skip
+_DEATHS = ("prompt", "tool", "before_stop", "after_stop", "clear")
+_HOOKS = ("stop", "session_start", "session_end", "prompt", "tool")
+_ERRORS = ("overloaded", "rate_limit", "cut_mid", "server")
+_SAYS = ("please look at the cursor as well", "keep the public names", "what is left to do?", "go on, please")
+
+
+def faults(chance: random.Random) -> Fault:
+    """One fault of a random kind."""
+    kinds: list[Fault] = [
+        {"fault": "hang", "seconds": round(chance.uniform(3, 15), 1)},
+        {"fault": "drop_enter"},
+        {"fault": "ignore_clear"},
+        {"fault": "dialog", "at": "turn"},
+        {"fault": "die", "at": chance.choice(_DEATHS)},
+        {"fault": "api_error", "error": chance.choice(_ERRORS)},
+        {"fault": "lose_hook", "hook": chance.choice(_HOOKS)},
+        {"fault": "background", **chance.choice([{}, {"command": "exec sleep 4"}])},
+        {"fault": "handoff_never"},
+        {"fault": "handoff_garbage"},
+        {"fault": "control"},
+    ]
+    return chance.choice(kinds)
+
+
+class Trouble:
+    """Call `tick` about once a second. `struck` and `done` count what happened, by kind."""
+
+    def __init__(self, house: Crew, chance: random.Random, pace: float) -> None:
+        self._house, self._chance, self._pace = house, chance, pace
+        self.struck: Counter[str] = Counter()
+        self.done: Counter[str] = Counter()
+        self._armed: dict[str, tuple[str, Path]] = {}
+        self._numbers = itertools.count(1)
+        self._later: list[tuple[float, int, str, Callable[[], None]]] = []
+        self._attended: set[str] = set()  # sessions in which the person is about to do something
+        self._since: dict[str, tuple[str, float]] = {}
+
+    def tick(self) -> None:
+        """Let faults strike, and do what a person would do now."""
+        self._note_struck()
+        for session in self._house.members:
+            if session.id not in self._armed and self._chance.random() < 1 / self._pace:
+                self._arm(session)
+        if self._chance.random() < len(self._house.members) / (3 * self._pace):
+            self._wander(self._chance.choice(self._house.members))
+        self.attend(chatty=True)
+
+    def attend(self, *, chatty: bool = False) -> None:
+        """What a person does who means well: answer dialogs, bring back what died; if chatty, set idlers to work."""
+        self._due()
+        with contextlib.suppress(OSError, Refused):
+            statuses = {status["session"]: status for status in self._house.statuses()}
+            for session in self._house.members:
+                self._look_after(session, statuses[session.id], chatty)
+        time.sleep(0.5)
+
+    def end(self) -> None:
+        """No more faults; whatever the person has begun is ended."""
+        self._note_struck()
+        for session in self._house.members:
+            session.misbehave()
+        while self._later:
+            self._do()
+
+    # -- faults ------------------------------------------------------------------------------------
+
+    def _arm(self, session: Session) -> None:
+        fault, mark = faults(self._chance), self._house.folder / f"struck-{next(self._numbers)}"
+        session.misbehave({**fault, "once": str(mark)})
+        self._armed[session.id] = (str(fault["fault"]), mark)
+
+    def _note_struck(self) -> None:
+        for session, (kind, mark) in list(self._armed.items()):
+            if mark.exists():
+                self.struck[kind] += 1
+                del self._armed[session]
+
+    # -- the person --------------------------------------------------------------------------------
+
+    def _after(self, seconds: tuple[float, float], session: Session, act: Callable[[], None]) -> None:
+        self._attended.add(session.id)
+        due = time.monotonic() + self._chance.uniform(*seconds)
+        heapq.heappush(self._later, (due, next(self._numbers), session.id, act))
+
+    def _due(self) -> None:
+        while self._later and self._later[0][0] <= time.monotonic():
+            self._do()
+
+    def _do(self) -> None:
+        _, _, session, act = heapq.heappop(self._later)
+        self._attended.discard(session)
+        with contextlib.suppress(OSError, Refused):
+            act()
+
+    def _look_after(self, session: Session, status: Mapping[str, Any], chatty: bool) -> None:
+        state = str(status["state"])
+        before, since = self._since.get(session.id, ("", 0.0))
+        if before != state or status["cycle"]:
+            self._since[session.id] = (state, time.monotonic())
+            return
+        if session.id in self._attended:
+            return
+        if state == "waiting":
+            self._after((2, 10), session, lambda: self._answer(session))
+        elif state == "dead":
+            self._after((1, 5), session, lambda: self._bring_back(session))
+        elif state == "idle" and chatty and time.monotonic() - since > self._pace / 2:
+            self._say(session, "go on, please")
+
+    def _answer(self, session: Session) -> None:
+        if session.status["state"] == "waiting":
+            session.press("Enter")
+            self.done["dialogs answered"] += 1
+
+    def _bring_back(self, session: Session) -> None:
+        if session.status["state"] == "dead":
+            self._house.call("handoff", session=session.id, why="the agent died")
+            self.done["dead sessions brought back"] += 1
+
+    def _wander(self, session: Session) -> None:
+        """Something that people do without thinking of Baton."""
+        if session.id in self._attended:
+            return
+        self._chance.choice((self._prompt, self._leave_unsent, self._scroll, self._put_to_sleep))(session)
+
+    def _prompt(self, session: Session) -> None:
+        self._say(session, self._chance.choice(_SAYS))
+
+    def _say(self, session: Session, text: str) -> None:
+        session.keys(text)
+        self._after((0.3, 0.8), session, lambda: session.press("Enter"))
+        self.done["prompts"] += 1
+
+    def _leave_unsent(self, session: Session) -> None:
+        session.keys("half a thou")
+        self._after((3, 15), session, lambda: session.press("C-u"))
+        self.done["unsent texts"] += 1
+
+    def _scroll(self, session: Session) -> None:
+        run_tmux(self._house.tmux, "copy-mode", "-t", session.pane)
+        leave = ("send-keys", "-t", session.pane, "-X", "cancel")
+        self._after((3, 15), session, lambda: _quietly(self._house.tmux, leave))
+        self.done["scrolls"] += 1
+
+    def _put_to_sleep(self, session: Session) -> None:
+        """The laptop is closed for a while."""
+        with contextlib.suppress(OSError, Refused):
+            pid = session.status["pid"]
+            if isinstance(pid, int) and session.status["state"] not in ("dead", "ended"):
+                os.kill(pid, signal.SIGSTOP)
+                self._after((2, 8), session, lambda: os.kill(pid, signal.SIGCONT))
+                self.done["sleeps"] += 1
+
+
+def _quietly(tmux: str, words: tuple[str, ...]) -> None:
+    run_tmux(tmux, *words)
