@@ -9,7 +9,7 @@ from batonpass.facts import Change, Command, Facts, GitFacts, Utterance
 from batonpass.handoff import record
 from batonpass.handoff.document import Handoff
 from batonpass.handoff.draft import Meta, from_facts
-from batonpass.handoff.fit import KEPT_WHOLE, STEPS, fit
+from batonpass.handoff.fit import KEPT_WHOLE, MAX_CHARS, STEPS, fit
 from batonpass.handoff.items import items
 from batonpass.handoff.markdown import parse, render
 from batonpass.handoff.seal import checksum_ok, seal
@@ -45,7 +45,7 @@ def test_a_document_within_the_budget_is_not_touched() -> None:
 def test_a_large_document_is_brought_within_the_budget() -> None:
     handoff = from_facts(big_facts(), META)
     assert len(render(handoff)) > 80_000
-    assert len(render(fit(handoff))) <= 26_000
+    assert len(render(fit(handoff))) <= MAX_CHARS
 
 
 def test_what_must_never_be_dropped_is_whole_even_in_the_smallest_document() -> None:
@@ -72,7 +72,8 @@ def test_the_agents_oldest_texts_go_first() -> None:
 
 def test_what_was_cut_points_to_the_full_record() -> None:
     small = fit(from_facts(big_facts(), META))
-    assert "left out; see Full record (checkpoint): /p/tmp/x.json.gz" in recorded(small, record.SAID)
+    assert recorded(small, record.SAID).startswith("#### 4 older ones left out; see the checkpoint under Sources")
+    assert "/p/tmp/x.json.gz" in recorded(small, record.SOURCES)
 
 
 def test_nothing_that_is_kept_whole_is_ever_cut() -> None:

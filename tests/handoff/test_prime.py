@@ -25,7 +25,7 @@ def test_a_small_document_is_one_part() -> None:
 @settings(deadline=None)
 @given(st.lists(st.text(st.characters(exclude_characters="\n"), min_size=1, max_size=120), min_size=1, max_size=80))
 def test_parts_put_together_are_the_document(lines: list[str]) -> None:
-    document = "\n".join(lines)
+    document = "\n".join(lines).replace("</baton-handoff>", "")  # which is broken up, see below
     given_parts = parts(document, PATH, 700, 100)
     assert all(len(part) <= 700 for part in given_parts)
     assert "\n".join(inside(part) for part in given_parts) == document

@@ -3,15 +3,20 @@
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 
-from batonpass.facts.model import Facts
+from batonpass.agents.base import BackgroundTask
+from batonpass.facts.model import Facts, OpenItem
 from batonpass.handoff import names, paths, record
-from batonpass.handoff.check import Gap
+from batonpass.handoff.additions import additions, failing_test, told
+from batonpass.handoff.additions import with_items as _with_items
 from batonpass.handoff.document import Handoff, Section
+from batonpass.handoff.gaps import Gap
 from batonpass.handoff.items import NONE_KNOWN, is_nothing
 from batonpass.handoff.redact import cut
 
 _MOST_FILES = 60
-_REQUEST_CHARS = 1_500
+_MOST_DECISIONS = 30
+_MOST_TESTS = 20
+_REQUEST_CHARS = 800
 _LEFT_OUT = "(Recorded by Baton: the agent left this section out.)"
 
 
@@ -37,6 +42,7 @@ class Meta:
 
 def from_facts(facts: Facts, meta: Meta) -> Handoff:
     """A complete document that needs no word of the agent."""
+    facts = _holding(facts)
     sections = tuple(Section(title, body) for title, body in _sections(facts, meta).items())
     note = ["The agent wrote no handoff: every section above comes from recorded facts."]
     return _headed(Handoff(sections=sections), facts, meta, note)
@@ -45,9 +51,11 @@ def from_facts(facts: Facts, meta: Meta) -> Handoff:
 def merge(agent_doc: Handoff, facts: Facts, gaps: Sequence[Gap], meta: Meta) -> Handoff:
     """The agent's prose, the recorded facts, and what the agent left out.
 
-    Sections that are missing are filled from facts, and changed files that are missing are added to their
-    list, each marked as recorded by Baton; words of the agent are never changed.
+    Sections that are missing are filled from facts. What is missing in a section that is there (files, todos,
+    constraints, open items, failing tests) is added to it, so that it gets an id and is carried on, marked as
+    recorded by Baton. Words of the agent are never changed.
     """
+    facts = _holding(facts)
     own = {section.title: section.body for section in agent_doc.sections}
     absent = {gap.subject for gap in gaps if gap.kind == "section"}
     filled = _sections(facts, meta)
@@ -59,14 +67,18 @@ def merge(agent_doc: Handoff, facts: Facts, gaps: Sequence[Gap], meta: Meta) -> 
     merged[names.SUBAGENTS] = _with_background(merged[names.SUBAGENTS], facts)
     if names.FILES not in absent:
         merged[names.FILES] = _with_files(merged.get(names.FILES, ""), facts, gaps)
+    for title, added in additions(gaps, facts).items():
+        if title not in absent:
+            merged[title] = _with_items(merged.get(title, ""), added)
     order = [*names.STANDARD, *(title for title in own if title not in names.STANDARD)]
     sections = tuple(Section(title, merged[title]) for title in order if merged.get(title) is not None)
-    return _headed(replace(agent_doc, sections=sections), facts, meta, [gap.message for gap in gaps])
+    return _headed(replace(agent_doc, sections=sections), facts, meta, told(gaps))
 
 
 def _headed(document: Handoff, facts: Facts, meta: Meta, gaps: Sequence[str]) -> Handoff:
     epic = facts.epic.path if facts.epic else document.epic
-    sections = record.recorded(facts, checkpoint=meta.checkpoint, late=meta.late_prompts, gaps=gaps)
+    above = "\n".join([document.preamble, *(f"{part.title}\n{part.body}" for part in document.sections)])
+    sections = record.recorded(facts, checkpoint=meta.checkpoint, late=meta.late_prompts, gaps=gaps, told=above)
     return replace(
         document,
         number=meta.number,
@@ -95,10 +107,10 @@ def _sections(facts: Facts, meta: Meta) -> dict[str, str]:
         names.CURRENT_TASK: _task(facts),
         names.PROGRESS: _progress(facts),
         names.SUBAGENTS: _background(facts) or "None.",
-        names.DECISIONS: NONE_KNOWN,
+        names.DECISIONS: _decisions(facts),
         names.FILES: _files(facts),
         names.NEXT_STEPS: _next_steps(facts, meta),
-        names.CONTEXT: NONE_KNOWN,
+        names.CONTEXT: _context(facts),
         names.LINKS: _links(facts, meta),
     }
 
@@ -119,8 +131,9 @@ def _progress(facts: Facts) -> str:
     parts = []
     for heading, state in states:
         texts = [_one_line(todo.text) for todo in facts.todos if todo.state == state]
-        if state == "pending" and facts.epic:
-            texts += [text for text in facts.epic.open if text not in texts]
+        if state == "pending":
+            texts += [text for text in (facts.epic.open if facts.epic else ()) if text not in texts]
+            texts += [_carried(item) for item in facts.carried if not item.done and item.text not in texts]
         parts.append(f"### {heading}\n" + ("\n".join(f"- {text}" for text in texts) or f"- {NONE_KNOWN}"))
     return "\n\n".join(parts)
 
@@ -160,10 +173,35 @@ def _with_background(body: str, facts: Facts) -> str:
     return added if is_nothing(body) else f"{body}\n\nRecorded by Baton:\n\n{added}"
 
 
+def _holding(facts: Facts) -> Facts:
+    """The facts with sub-agents that run among the background work, whoever told of them."""
+    known = {task.id for task in facts.background}
+    agents = tuple(
+        BackgroundTask(one.id, "sub-agent", one.state, one.task)
+        for one in facts.subagents
+        if one.state == "running" and one.id not in known
+    )
+    return replace(facts, background=(*facts.background, *agents))
+
+
+def _decisions(facts: Facts) -> str:
+    lines = [note.text for note in facts.decisions[-_MOST_DECISIONS:]]
+    lines += [f"Tried, and failed: {note.text}" for note in facts.failures[-_MOST_DECISIONS:]]
+    return "\n".join(f"- {_one_line(line)}" for line in lines) or NONE_KNOWN
+
+
+def _context(facts: Facts) -> str:
+    """Constraints, and what is broken: each becomes an item that the successor must name."""
+    lines = [note.text for note in facts.constraints]
+    lines += [failing_test(name) for name in facts.failing[:_MOST_TESTS]]
+    return "\n".join(f"- {_one_line(line)}" for line in lines) or NONE_KNOWN
+
+
 def _next_steps(facts: Facts, meta: Meta) -> str:
     steps = [f"Answer the user's late prompt: {_quoted(text, 300)}" for text in meta.late_prompts]
-    if facts.last_test and facts.last_test.ok is False:
-        steps.append(f"Mend what the last test run shows: {_quoted(facts.last_test.command, 200)}")
+    if facts.failing or (facts.last_test and facts.last_test.ok is False):
+        command = facts.last_test.command if facts.last_test else "the tests"
+        steps.append(f"Mend what the last test run shows: {_quoted(command, 200)}")
     steps += [f"Go on: {_one_line(todo.text)}" for todo in facts.todos if todo.state == "in_progress"]
     steps += [_one_line(todo.text) for todo in facts.todos if todo.state == "pending"]
     if facts.last_request:
@@ -177,12 +215,9 @@ def _links(facts: Facts, meta: Meta) -> str:
     links = []
     if facts.epic:
         links.append(f"Epic: {facts.epic.path}")
+    links += [f"{ref.kind.upper() if ref.kind == 'adr' else 'Plan'}: {ref.path}" for ref in facts.references]
     if meta.previous:
         links.append(f"Previous handoff: {meta.previous}")
-    if facts.transcript:
-        links.append(f"Transcript: {facts.transcript}")
-    if meta.checkpoint:
-        links.append(f"Checkpoint: {meta.checkpoint}")
     return "\n".join(f"- {link}" for link in links) or "None."
 
 
@@ -194,6 +229,10 @@ def _instructions(facts: Facts, own: str) -> str:
         steps.append("Check the background work listed above; it may still run: do not start it again.")
     steps.append('Go on with the first of "Next Steps"; keep to every item of "Important Context".')
     return "\n".join(f"{number}. {step}" for number, step in enumerate(steps, 1))
+
+
+def _carried(item: OpenItem) -> str:
+    return f"{_one_line(item.text)} (carried from {item.handoff}, {item.id})"
 
 
 def _one_line(text: str) -> str:

@@ -1,5 +1,6 @@
 """The size budget: the least valuable facts are shortened first."""
 
+import re
 from collections.abc import Callable
 from dataclasses import replace
 
@@ -8,56 +9,96 @@ from batonpass.handoff.document import Handoff, Section
 from batonpass.handoff.entries import shortened, split
 from batonpass.handoff.markdown import render
 
-MAX_CHARS = 26_000
+MAX_TOKENS = 4_000
+# English prose is 3.5 to 4 characters a token, paths, ids and code nearer to 3. A handoff is prose with a good deal
+# of both; 3.5 keeps to the budget also where half of it is paths.
+CHARS_PER_TOKEN = 3.5
+MAX_CHARS = int(MAX_TOKENS * CHARS_PER_TOKEN)
 
 # Never shortened, whatever the size: without these the successor does wrong things, not just slower ones.
 #   sections of the agent        its judgement; nothing else holds it
 #   LEFT_OUT                     what the agent forgot would be forgotten a second time
 #   LATE, the last prompt        what the user waits for now
+#   RULES                        a constraint that is gone is broken
+#   CARRIED, TODOS               work that nobody else remembers
+#   FAILING                      a broken test that nobody knows of is shipped
 #   GIT                          uncommitted work that is not named is overwritten
 #   BACKGROUND                   started twice, it does damage
-#   TODOS, LAST_TEST             the open work, and whether it is broken
 #   UNKNOWN, SOURCES             where the successor finds what was cut here
 KEPT_WHOLE = frozenset(
     {
         record.LEFT_OUT,
         record.LATE,
+        record.RULES,
+        record.CARRIED,
+        record.TODOS,
+        record.FAILING,
         record.GIT,
         record.BACKGROUND,
-        record.TODOS,
-        record.LAST_TEST,
         record.UNKNOWN,
         record.SOURCES,
     }
 )
 
-Cut = Callable[[list[str], str], list[str]]
+Cut = Callable[[str, str], str]  # a body and where the rest is found, to a shorter body
+
+
+def _entries(cut: Callable[[list[str], str], list[str]]) -> Cut:
+    return lambda body, pointer: "\n\n".join(cut(split(body), pointer))
 
 
 def _without_results(keep: int) -> Cut:
-    return lambda entries, _: [
-        entry if n >= len(entries) - keep else entry.split("\n", 1)[0] for n, entry in enumerate(entries)
-    ]
+    return _entries(
+        lambda entries, _: [
+            entry if n >= len(entries) - keep else entry.split("\n", 1)[0] for n, entry in enumerate(entries)
+        ]
+    )
 
 
 def _each_within(limit: int, *, whole: int = 0) -> Cut:
     """Middles cut out of long entries; the last `whole` ones stay as they are."""
-    return lambda entries, pointer: [
-        entry if n >= len(entries) - whole else shortened(entry, limit, pointer) for n, entry in enumerate(entries)
-    ]
+    return _entries(
+        lambda entries, pointer: [
+            entry if n >= len(entries) - whole else shortened(entry, limit, pointer) for n, entry in enumerate(entries)
+        ]
+    )
+
+
+_CUT = re.compile(r"^#### (\d+) older ones left out; ")
 
 
 def _last(keep: int) -> Cut:
     def cut(entries: list[str], pointer: str) -> list[str]:
-        if len(entries) <= keep:
-            return entries
-        return [f"#### {len(entries) - keep} older ones left out; {pointer}", *entries[-keep:]]
+        before = _CUT.match(entries[0])
+        entries = entries[1:] if before else entries
+        gone = max(0, len(entries) - keep)
+        count = gone + (int(before[1]) if before else 0)
+        head = [f"#### {count} older ones left out; {pointer}"] if count else []
+        return [*head, *entries[gone:]]
+
+    return _entries(cut)
+
+
+def _lines_within(limit: int) -> Cut:
+    """Long lines of a list cut at their end."""
+    return lambda body, _: "\n".join(
+        line if len(line) <= limit else f"{line[: limit - 1].rstrip()}…" for line in body.split("\n")
+    )
+
+
+def _newest_lines(keep: int) -> Cut:
+    def cut(body: str, pointer: str) -> str:
+        lines = body.split("\n")
+        if len(lines) <= keep:
+            return body
+        return "\n".join([*lines[len(lines) - keep :], f"- {len(lines) - keep} older ones left out; {pointer}"])
 
     return cut
 
 
-# In this order, one after the other, until the document fits. The user's prompts come last: they are short
-# for what they are worth, and only their middles go.
+# In this order, one after the other, until the document fits. What can be read again elsewhere goes first: texts and
+# outputs. What was drawn from them (decisions, ways that failed, values) is short for what it is worth and goes last.
+# Of the user's prompts only the middles go at first: what they demand stands under the constraints already.
 STEPS: tuple[tuple[str, Cut], ...] = (
     (record.SAID, _each_within(600)),
     (record.COMMANDS, _without_results(keep=5)),
@@ -68,11 +109,36 @@ STEPS: tuple[tuple[str, Cut], ...] = (
     (record.SAID, _last(1)),
     (record.COMMANDS, _without_results(keep=1)),
     (record.PROMPTS, _each_within(800, whole=1)),
+    (record.ERRORS, _each_within(400)),
     (record.COMMANDS, _last(3)),
+    (record.LAST_TEST, _each_within(600)),
     (record.PROMPTS, _each_within(300, whole=1)),
+    (record.PROMPTS, _last(20)),
     (record.PROMPTS, _each_within(3_000)),
-    (record.PROMPTS, _last(40)),
-    (record.PROMPTS, _last(15)),
+    (record.ERRORS, _last(6)),
+    (record.PROMPTS, _last(8)),
+    (record.COMMANDS, _without_results(keep=0)),
+    (record.SAID, _each_within(300)),
+    (record.PROMPTS, _each_within(200, whole=1)),
+    (record.PROMPTS, _last(3)),
+    (record.TOUCHED, _newest_lines(30)),
+    (record.EPIC, _newest_lines(12)),
+    (record.SAID, _last(0)),
+    (record.COMMANDS, _last(0)),
+    (record.LAST_TEST, _each_within(240)),
+    (record.ERRORS, _each_within(160)),
+    (record.PROMPTS, _each_within(1_500)),
+    (record.VALUES, _lines_within(160)),
+    (record.FAILURES, _lines_within(200)),
+    (record.DECISIONS, _lines_within(240)),
+    (record.PROMPTS, _last(1)),
+    (record.VALUES, _lines_within(110)),
+    (record.ERRORS, _without_results(keep=1)),
+    (record.VALUES, _newest_lines(30)),
+    (record.FAILURES, _newest_lines(15)),
+    (record.DECISIONS, _newest_lines(20)),
+    (record.VALUES, _newest_lines(15)),
+    (record.DECISIONS, _newest_lines(10)),
 )
 
 
@@ -88,7 +154,7 @@ def fit(handoff: Handoff, max_chars: int = MAX_CHARS) -> Handoff:
         handoff = replace(
             handoff,
             recorded=tuple(
-                Section(title, "\n\n".join(cut(split(section.body), pointer))) if section.title == title else section
+                Section(title, cut(section.body, pointer)) if section.title == title else section
                 for section in handoff.recorded
             ),
         )
@@ -96,6 +162,8 @@ def fit(handoff: Handoff, max_chars: int = MAX_CHARS) -> Handoff:
 
 
 def _pointer(handoff: Handoff) -> str:
+    """Where the rest is, short: the whole path stands under "Sources"."""
     sources = next((section.body for section in handoff.recorded if section.title == record.SOURCES), "")
-    lines = [line.removeprefix("- ") for line in sources.split("\n") if line]
-    return f"see {lines[-1]}" if lines else "the rest was not kept"
+    if "(checkpoint)" in sources:
+        return "see the checkpoint under Sources"
+    return "see the transcript under Sources" if sources else "the rest was not kept"

@@ -1,17 +1,30 @@
-"""The facts as sub-sections of "Recorded by Baton". Words of people, agents and tools are fenced as data."""
+"""The facts as sub-sections of "Recorded by Baton". Words of people, agents and tools are fenced as data.
 
-from collections.abc import Iterator, Sequence
+Only what the document above does not tell already is recorded: a fact that stands there twice costs the room of
+another one.
+"""
+
+import re
+from collections.abc import Callable, Iterable, Iterator, Sequence
 
 from batonpass.clock import iso
-from batonpass.facts.model import Command, Facts, GitFacts, Todo, Utterance
+from batonpass.facts.model import Command, Facts, GitFacts, Note, Todo, Utterance
+from batonpass.facts.wording import says
 from batonpass.handoff.document import Section
 from batonpass.handoff.entries import joined
 from batonpass.handoff.fences import fenced
-from batonpass.handoff.paths import written
+from batonpass.handoff.paths import mentions, written
 from batonpass.handoff.redact import cut
 
 LEFT_OUT = "Not in the agent's document"
 LATE = "User prompts after the document was written"
+RULES = "Constraints of the user"
+CARRIED = "Open items of the previous handoff"
+FAILING = "Failing tests"
+ERRORS = "Errors still open"
+DECISIONS = "Decisions"
+FAILURES = "Tried, and failed"
+VALUES = "Ports, addresses, versions, names"
 PROMPTS = "User prompts, word for word"
 SAID = "Last texts of the agent"
 COMMANDS = "Last commands"
@@ -24,35 +37,99 @@ EPIC = "Epic"
 UNKNOWN = "Not known"
 SOURCES = "Sources"
 
-
-def recorded(facts: Facts, *, checkpoint: str | None, late: Sequence[str], gaps: Sequence[str]) -> list[Section]:
-    """Every fact that is there, under its heading; what there is none of has no heading."""
-    bodies = {
-        LEFT_OUT: _bullets(gaps),
-        LATE: _late(late),
-        GIT: _git(facts.git) if facts.git else "",
-        BACKGROUND: _bullets(
-            [f"{task.kind} {task.id} ({task.state}): {task.description}" for task in facts.background]
-        ),
-        TODOS: _bullets([_todo(todo) for todo in facts.todos]),
-        LAST_TEST: _commands([facts.last_test]) if facts.last_test else "",
-        PROMPTS: _utterances(facts.prompts, "Prompt"),
-        COMMANDS: _commands(facts.commands),
-        TOUCHED: _bullets([written(path) for path in facts.touched]),
-        EPIC: _epic(facts),
-        SAID: _utterances(facts.said, "Text"),
-        UNKNOWN: _bullets(facts.missing),
-        SOURCES: _bullets(list(_sources(facts, checkpoint))),
-    }
-    return [Section(title, body) for title, body in bodies.items() if body]
+REVOKED = "[taken back later]"
+_MOST_COMMITS = 15
+_SAME = 0.8  # of the words: what is told in fewer is recorded word for word
 
 
-def _bullets(texts: Sequence[str]) -> str:
+def recorded(
+    facts: Facts, *, checkpoint: str | None, late: Sequence[str], gaps: Sequence[str], told: str = ""
+) -> list[Section]:
+    """Every fact that `told` does not hold, under its heading; what there is none of has no heading."""
+    writers: tuple[tuple[str, Callable[[str], str]], ...] = (
+        (LEFT_OUT, lambda _: _bullets(gaps)),
+        (LATE, lambda _: _late(late)),
+        (RULES, lambda known: _notes(facts.constraints, known)),
+        (CARRIED, lambda known: _carried(facts, known)),
+        (GIT, lambda known: _git(facts.git, known) if facts.git else ""),
+        (BACKGROUND, lambda known: _background(facts, known)),
+        (TODOS, lambda known: _todos(facts.todos, known)),
+        (FAILING, lambda known: _bullets([name for name in facts.failing if name not in known])),
+        (LAST_TEST, lambda _: _commands([facts.last_test]) if facts.last_test else ""),
+        (ERRORS, lambda _: _commands([c for c in facts.errors if c != facts.last_test])),
+        (DECISIONS, lambda known: _notes(facts.decisions, known)),
+        (FAILURES, lambda known: _notes(facts.failures, known)),
+        (VALUES, lambda known: _values(facts, known)),
+        (PROMPTS, lambda _: _utterances(facts.prompts, "Prompt", facts)),
+        (COMMANDS, lambda _: _commands([c for c in facts.commands if c != facts.last_test and c not in facts.errors])),
+        (TOUCHED, lambda known: _touched(facts, known)),
+        (EPIC, lambda known: _epic(facts, known)),
+        (SAID, lambda _: _utterances(facts.said, "Text", facts)),
+        (UNKNOWN, lambda _: _bullets(facts.missing)),
+        (SOURCES, lambda _: _bullets(list(_sources(facts, checkpoint)))),
+    )
+    sections: list[Section] = []
+    for title, write in writers:
+        if body := write(told):
+            sections.append(Section(title, body))
+            told = f"{told}\n{body}"
+    return sections
+
+
+def _bullets(texts: Iterable[str]) -> str:
     return "\n".join(f"- {' '.join(text.split())}" for text in texts)
 
 
-def _utterances(utterances: Sequence[Utterance], label: str) -> str:
-    return joined([(f"{label} {n} ({iso(said.at)})", fenced(said.text)) for n, said in enumerate(utterances, 1)])
+def _notes(notes: Sequence[Note], known: str) -> str:
+    return _bullets([note.text for note in notes if not says(known, note.text, share=_SAME)])
+
+
+def _carried(facts: Facts, known: str) -> str:
+    left = [item for item in facts.carried if not item.done and not says(known, item.text)]
+    return _bullets([f"{item.text} ({item.id} of {item.handoff})" for item in left])
+
+
+def _todos(todos: Sequence[Todo], known: str) -> str:
+    """Open ones that are not told above, then what is done, so that nobody does it again."""
+    left = [todo for todo in todos if todo.state == "completed" or not says(known, todo.text, share=_SAME)]
+    return _bullets([_todo(todo) for todo in left if not says(known, todo.text, share=1.0)])
+
+
+def _background(facts: Facts, known: str) -> str:
+    tasks = [
+        f"{task.kind} {task.id} ({task.state}): {task.description}" for task in facts.background if task.id not in known
+    ]
+    listed = {task.id for task in facts.background}
+    agents = [one for one in facts.subagents if one.state == "running" and one.id not in listed and one.id not in known]
+    return _bullets([*tasks, *(f"sub-agent {one.id} ({one.state}): {one.task}" for one in agents)])
+
+
+def _values(facts: Facts, known: str) -> str:
+    """The sentences that say what each value is, each once."""
+    lines = dict.fromkeys(value.text for value in facts.values if value.value not in known)
+    return _bullets(lines)
+
+
+def _touched(facts: Facts, known: str) -> str:
+    if facts.git is None:  # then this is the only list of what was changed
+        return _bullets([written(path) for path in facts.touched])
+    return _bullets([written(path) for path in facts.touched if not mentions(known, path)])
+
+
+def _utterances(utterances: Sequence[Utterance], label: str, facts: Facts) -> str:
+    return joined(
+        [(f"{label} {n} ({iso(said.at)})", fenced(current(said.text, facts))) for n, said in enumerate(utterances, 1)]
+    )
+
+
+def current(text: str, facts: Facts) -> str:
+    """A text without the sentences that no longer hold: quoted once more, they would be obeyed."""
+    live = {value.text for value in facts.values}
+    gone = [note.text for note in facts.revoked] + [value.text for value in facts.stale if value.text not in live]
+    for sentence in gone:
+        pattern = r"\s+".join(re.escape(word) for word in sentence.rstrip("…").split())
+        text = re.sub(pattern, REVOKED, text)
+    return text
 
 
 def _late(prompts: Sequence[str]) -> str:
@@ -80,25 +157,32 @@ def _todo(todo: Todo) -> str:
     return f"[{'x' if todo.state == 'completed' else ' '}] {todo.text} ({todo.state})"
 
 
-def _git(git: GitFacts) -> str:
+def _git(git: GitFacts, known: str) -> str:
     lines = [f"- Branch: {git.branch or 'none, detached'}, head {(git.head or 'none yet')[:12]}"]
     if git.upstream:
         lines.append(f"- Upstream: {git.upstream}, {git.ahead} ahead, {git.behind} behind")
     if git.operation:
         lines.append(f"- Under way: {git.operation}")
-    lines += [f"- Changed: {written(change.path)} ({change.state})" for change in git.changes]
+    unnamed = [change for change in git.changes if not mentions(known, change.path)]
+    lines += [f"- Changed: {written(change.path)} ({change.state})" for change in unnamed]
+    lines += [f"- In conflict: {written(path)}" for path in git.conflicts]
     lines += [f"- Stash: {stash}" for stash in git.stashes]
-    lines += [f"- Commit {commit.id[:12]} {iso(commit.at)}: {commit.subject}" for commit in git.commits]
+    made = git.session_commits[:_MOST_COMMITS]
+    lines += [f"- Commit of this session {commit.id[:12]}: {commit.subject}" for commit in made]
+    if len(git.session_commits) > len(made):
+        lines.append(f"- {len(git.session_commits) - len(made)} older commits of this session: see git log")
+    older = [commit for commit in git.commits if commit.id not in {one.id for one in made}]
+    lines += [f"- Commit {commit.id[:12]} {iso(commit.at)}: {commit.subject}" for commit in older[: 5 - len(made)]]
     return "\n".join(lines)
 
 
-def _epic(facts: Facts) -> str:
+def _epic(facts: Facts, known: str) -> str:
     epic = facts.epic
     if epic is None:
         return ""
     phase = f", phase {epic.phase}" if epic.phase else ""
     lines = [f"- {epic.title} ({epic.path}): {len(epic.done)} done, {len(epic.open)} open{phase}"]
-    return "\n".join(lines + [f"- [ ] {item}" for item in epic.open])
+    return "\n".join(lines + [f"- [ ] {item}" for item in epic.open if not says(known, item, share=_SAME)])
 
 
 def _sources(facts: Facts, checkpoint: str | None) -> Iterator[str]:
