@@ -41,6 +41,7 @@ class Verdict:
 
     cycles: int = 0
     states: Counter[str] = field(default_factory=Counter)
+    notes: Counter[str] = field(default_factory=Counter)  # why cycles did not end well
     retries: int = 0
     rescued: int = 0
     unfinished: int = 0
@@ -155,6 +156,7 @@ def _count(
 ) -> None:
     verdict.cycles = len(cycles)
     verdict.states.update(str(cycle.state) for cycle in cycles)
+    verdict.notes.update(f"{c.state}: {c.note}" for c in cycles if c.state is not CycleState.DONE)
     for cycle in cycles:
         again = sum(1 for step in steps[cycle.id] if step.attempt > 1)
         verdict.retries += again

@@ -106,6 +106,7 @@ def main() -> int:
         "store": given.store,
         "seed": given.seed,
         "states": dict(verdict.states),
+        "notes": dict(verdict.notes),
         "by_point": dict(sorted(where.items())),
         "problems": verdict.problems,
     }

@@ -128,6 +128,7 @@ def figures_of(result: Soak, sessions: int, minutes: float, seed: int) -> Figure
     return {
         "minutes": minutes, "sessions": sessions, "seed": seed,
         "cycles": verdict.cycles, "done": verdict.states["done"], "states": dict(verdict.states),
+        "notes": dict(verdict.notes),
         "retries": verdict.retries, "rescued": verdict.rescued, "lost": verdict.lost,
         "typed_twice": verdict.typed_twice, "cleared_unsealed": verdict.cleared_unsealed,
         "unfinished": verdict.unfinished, "daemon_kills": result.kills, "faults": dict(sorted(result.faults.items())),

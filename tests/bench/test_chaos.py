@@ -1,0 +1,89 @@
+"""The kills of the daemon: a tiny run ends well, and the judge sees every kind of loss."""
+
+import sys
+from pathlib import Path
+
+import pytest
+
+from tests.bench.test_bench import ROOT, bench
+
+sys.path.insert(0, str(ROOT / "bench"))
+
+from _judge import Start, Story, story_of, twice, unsealed  # type: ignore[import-not-found]
+from _pages import write_section  # type: ignore[import-not-found]
+
+A, B = Start(1.0, "a", "startup"), Start(5.0, "b", "clear")
+
+
+def test_a_few_kills_lose_nothing() -> None:
+    lines, figures = bench("chaos.py", "--kills", "1", "--sessions", "1", timeout=220)
+    assert any(line.startswith("| lost") for line in lines)
+    assert (figures["kills"], sum(figures["by_point"].values())) == (1, 1)
+    assert (figures["lost"], figures["typed_twice"], figures["cleared_unsealed"], figures["unfinished"]) == (0, 0, 0, 0)
+    assert figures["cycles"] >= figures["done"]
+
+
+@pytest.mark.long
+@pytest.mark.parametrize("store", ["sqlite", "postgres"])
+def test_a_crew_survives_kills_at_random_points(store: str) -> None:
+    _, figures = bench("chaos.py", "--kills", "3", "--sessions", "3", "--store", store, "--json", timeout=230)
+    assert (figures["kills"], figures["store"]) == (3, store)
+    assert (figures["lost"], figures["typed_twice"], figures["cleared_unsealed"]) == (0, 0, 0)
+    assert figures["done"] >= 1
+
+
+def test_a_clear_after_the_seal_is_as_it_should_be() -> None:
+    assert unsealed(Story([A, B], [(2.0, "a", "hello")]), {"a": [4.0]}) == []
+
+
+def test_a_clear_before_the_seal_is_seen() -> None:
+    ((sentence, lost),) = unsealed(Story([A, B], [(2.0, "a", "hello")]), {"a": [6.0]})
+    assert not lost
+    assert "sealed later" in sentence
+
+
+def test_a_conversation_that_was_never_sealed_is_lost() -> None:
+    ((sentence, lost),) = unsealed(Story([A, B], [(2.0, "a", "hello")]), {})
+    assert lost
+    assert "sealed never" in sentence
+
+
+def test_a_conversation_in_which_nothing_was_said_holds_nothing_that_could_be_lost() -> None:
+    assert unsealed(Story([A, B], []), {}) == []
+    third = Start(7.0, "c", "startup")
+    assert len(unsealed(Story([A, B, third], [(2.0, "a", "hello")]), {})) == 2
+
+
+def test_a_successor_that_gives_way_to_its_predecessor_needs_no_handoff_but_the_predecessor_a_new_one() -> None:
+    back, third = Start(8.0, "a", "resume"), Start(9.0, "c", "startup")
+    prompts = [(2.0, "a", "hello"), (6.0, "b", "go on"), (8.5, "a", "that was wrong")]
+    assert unsealed(Story([A, B, back, third], prompts), {"a": [4.0, 8.7]}) == []
+    assert len(unsealed(Story([A, B, back, third], prompts), {"a": [4.0]})) == 1
+
+
+def test_a_prompt_of_batons_that_arrives_twice_is_seen_also_across_conversations() -> None:
+    tag = "[baton 7f3a91c2 kick 1]"
+    assert twice(Story([A, B], [(2.0, "a", f"{tag} go"), (6.0, "b", f"{tag} go")])) == {tag: 2}
+    assert twice(Story([A, B], [(2.0, "a", f"{tag} go"), (6.0, "b", "go")])) == {}
+
+
+def test_the_story_of_a_project_is_told_by_its_own_transcripts_only() -> None:
+    def talk(name: str, cwd: str) -> list[dict[str, object]]:
+        started = {"event": "session", "at": 1.0, "session": name, "source": "startup", "cwd": cwd}
+        return [started, {"event": "prompted", "at": 2.0, "text": "hello"}]
+
+    story = story_of([talk("a", "/here"), talk("b", "/there"), []], "/here")
+    assert [start.conversation for start in story.starts] == ["a"]
+    assert story.prompts == [(2.0, "a", "hello")]
+
+
+def test_a_section_is_replaced_and_the_rest_of_the_page_stays(tmp_path: Path) -> None:
+    page = tmp_path / "page.md"
+    for value in ("1", "2"):
+        write_section("x", "Kills", "`bench/x.py`", [["lost"], [value]], {"cores": "2"}, page=page)
+        write_section("y", "Other", "`bench/y.py`", [["lost"], ["7"]], {"cores": "2"}, page=page)
+    text = page.read_text(encoding="utf-8")
+    assert (text.count("## Kills"), text.count("## Other")) == (1, 1)
+    assert "| 2    |" in text
+    assert "| 1    |" not in text
+    assert text.startswith("# Benchmarks")

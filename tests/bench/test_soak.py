@@ -1,0 +1,47 @@
+"""The soak: tiny runs, and how growth is told from noise."""
+
+import re
+import sys
+import xml.etree.ElementTree as ET
+
+import pytest
+
+from tests.bench.test_bench import ROOT, bench
+
+sys.path.insert(0, str(ROOT / "bench"))
+
+from _plot import Panel, svg  # type: ignore[import-not-found]
+from _samples import Sample, flat, growth, last_life  # type: ignore[import-not-found]
+
+
+def samples(values: list[int], pid: int = 1, first: float = 0.0) -> list[Sample]:
+    return [Sample(first + 5.0 * n, pid, 90.0, 1.0, fds, 9, 1, 5) for n, fds in enumerate(values)]
+
+
+@pytest.mark.long
+def test_a_short_soak_loses_nothing_and_tells_what_went_wrong() -> None:
+    lines, figures = bench("soak.py", "--minutes", "0.35", "--sessions", "3", "--seed", "3", timeout=230)
+    assert any(line.startswith("| losses") for line in lines)
+    assert (figures["lost"], figures["typed_twice"], figures["cleared_unsealed"], figures["unfinished"]) == (0, 0, 0, 0)
+    assert figures["cycles"] >= 1
+    assert figures["samples"] >= 1
+    assert sum(figures["faults"].values()) >= 1
+
+
+def test_descriptors_that_leak_are_seen_and_noise_is_not() -> None:
+    assert not flat(samples([20 + n for n in range(30)]), "fds", least=4)
+    assert flat(samples([20, 22, 19, 21] * 8), "fds", least=4)
+    assert growth(samples([10, 11, 12, 13]), "fds") == pytest.approx(3.0)
+
+
+def test_only_the_last_daemon_is_judged_and_only_when_it_is_warm() -> None:
+    killed, last = samples([50] * 6), samples([10, 20, 30, 30, 30, 30], pid=2, first=30.0)
+    assert [sample.fds for sample in last_life(killed + last)] == [30, 30, 30, 30]
+    assert last_life([]) == []
+
+
+def test_the_plot_is_a_picture_with_a_gap_where_nothing_was_measured() -> None:
+    text = svg("a & b", [0.0, 1.0, 2.0, 3.0], [Panel("MB", {"rss": [1.0, 2.0, None, 4.0]})])
+    assert ET.fromstring(text).tag.endswith("svg")
+    (line,) = re.findall(r'd="(M[^"H]+)" fill="none"', text)
+    assert (line.count("M"), line.count("L")) == (2, 1)
