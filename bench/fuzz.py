@@ -24,7 +24,7 @@ import _fuzz_records
 from _fuzz_values import Target
 from hypothesis import HealthCheck, Phase, given, seed, settings
 
-_ROUND = 200  # examples of one target before the next has its turn
+_ROUND = 50  # examples of one target before the next has its turn
 _CPU_SECONDS = 20.0  # no single input may cost more
 TARGETS = (*_fuzz_records.TARGETS, *_fuzz_documents.TARGETS, *_fuzz_daemon.TARGETS)
 

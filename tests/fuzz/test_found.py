@@ -65,6 +65,16 @@ def test_what_is_no_regular_file_is_no_transcript_and_nobody_waits_for_it(tmp_pa
     assert last(path, get("claude").parse, Said) is None
 
 
+def test_a_torn_line_that_is_written_anew_is_read_from_its_beginning(tmp_path: Path) -> None:
+    path = tmp_path / "record.jsonl"
+    path.write_bytes(b"\0")
+    tail = Tail(path, get("scripted").parse)
+    assert tail.read().events == ()
+    with path.open("r+b") as file:  # the same file by its number, as after a removal and a new beginning
+        file.write(said("first"))
+    assert [event.text for event in tail.read().events if isinstance(event, Said)] == ["first"]
+
+
 def test_a_transcript_whose_name_holds_a_nul_is_not_there() -> None:
     assert Tail(Path("/tmp/a\0b"), get("claude").parse).read().events == ()
 

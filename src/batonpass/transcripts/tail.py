@@ -52,6 +52,7 @@ class Tail:
         self._parse = parse
         self._cursor = cursor
         self._splitter = Splitter(line_limit)
+        self._torn_mark = ""  # of the bytes before the end of the unfinished line
 
     @property
     def cursor(self) -> Cursor | None:
@@ -68,6 +69,7 @@ class Tail:
             reset = not self._is_same(stream)
             if reset:
                 self._cursor = None
+            if reset or not self._goes_on(stream):
                 self._splitter.clear()
             offset = self._cursor.offset if self._cursor else 0
             events: list[Event] = []
@@ -81,6 +83,7 @@ class Tail:
                     events += self._events(line, offset, skipped)
                     offset += length
             self._cursor = cursor_at(stream, offset)
+            self._torn_mark = cursor_at(stream, offset + self._splitter.pending).mark
         return Batch(tuple(events), reset, skipped.notes())
 
     def _is_same(self, stream: BinaryIO) -> bool:
@@ -92,6 +95,11 @@ class Tail:
         if facts.st_ino != cursor.inode or facts.st_size < cursor.offset + self._splitter.pending:
             return False
         return not cursor.mark or cursor.mark == cursor_at(stream, cursor.offset).mark
+
+    def _goes_on(self, stream: BinaryIO) -> bool:
+        """Whether the unfinished line still begins as it did: another one may have been written in its place."""
+        offset = self._cursor.offset if self._cursor else 0
+        return cursor_at(stream, offset + self._splitter.pending).mark == self._torn_mark
 
     def _events(self, line: bytes | None, offset: int, skipped: Skipped) -> list[Event]:
         if line is None:
