@@ -23,6 +23,8 @@ Table = Sequence[Sequence[str]]  # the first row is the head
 
 def parser(doc: str) -> argparse.ArgumentParser:
     """Options that every benchmark takes."""
+    # Ended from outside, a benchmark still ends what it started.
+    signal.signal(signal.SIGTERM, lambda *_: sys.exit(143))
     made = argparse.ArgumentParser(description=doc.split("\n")[0])
     made.add_argument("--json", action="store_true", help="print nothing but one JSON object")
     return made

@@ -39,7 +39,8 @@ def race(agent: str, rounds: int) -> tuple[Times, Times]:
             side.start()
         taken: tuple[list[dict[str, float]], ...] = ([], [])
         for number in range(rounds + 1):
-            for side, times in zip(sides, taken, strict=True):
+            for side, where, times in zip(sides, places, taken, strict=True):
+                where.progress(number)
                 found = side.round(_PROMPT)
                 if number:  # the first one warms both sides up
                     times.append(found)
