@@ -51,6 +51,6 @@ def test_a_command_that_failed_before_another_way_worked_is_a_way_that_failed(tm
         ran(2, "npm install --legacy-peer-deps", "added 12 packages"),
     )
     assert [note.text for note in facts.failures] == [
-        "`npm install` failed (ERESOLVE could not resolve); `npm install --legacy-peer-deps` worked."
+        "`npm install` failed with `ERESOLVE could not resolve`; `npm install --legacy-peer-deps` worked."
     ]
     assert facts.errors == ()

@@ -95,7 +95,8 @@ def test_every_fact_is_in_the_sealed_document_once_and_what_was_revoked_is_not(
     for fact in (
         "Never edit the lockfile.", "Round half to even", "Measure a million rows",
         "tests/test_ledger.py::test_rounding",
-        "I chose a bulk insert because single rows took an hour.", "Threads didn't work: the driver locks.", "make lint",
+        "I chose a bulk insert because single rows took an hour.",
+        "Threads didn't work: the driver locks.", "make lint",
         "E501", "The broker is on port 5672.", "Write the guide for operators", "a34b", "src/ledger.py", "Go on.",
     ):  # fmt: skip
         assert fact in text

@@ -6,15 +6,20 @@ from dataclasses import asdict
 from batonpass.clock import iso
 from batonpass.facts.model import Facts, Utterance
 from batonpass.handoff.draft import Meta
-from batonpass.handoff.redact import redact
+from batonpass.handoff.redact import Allow, redact
 
 ITERATIONS = 5
 LINES = 500
 
+# Facts that the document may shorten: here they are whole, with what no longer holds beside them.
+_KNOWN = (
+    "constraints", "revoked", "decisions", "failures", "errors", "values", "stale", "subagents", "carried",
+    "references",
+)  # fmt: skip
 _REASONS = ((98, "window_emergency"), (95, "window_critical"), (0, "window_warning"))
 
 
-def content(facts: Facts, meta: Meta, *, task: str) -> dict[str, object]:
+def content(facts: Facts, meta: Meta, *, task: str, allow: Allow = ()) -> dict[str, object]:
     """Plain JSON values. The history is capped: every prompt's start, the last iterations whole."""
     percent = meta.percent or 0.0
     remaining = None if meta.used is None or meta.usable is None else max(0, meta.usable - meta.used)
@@ -43,7 +48,8 @@ def content(facts: Facts, meta: Meta, *, task: str) -> dict[str, object]:
             "context_dump_outputs": {},
             "next_action": {"type": "continue"},
             "missing": list(facts.missing),
-        }
+        },
+        allow,
     )
     assert isinstance(clean, dict)
     return clean
@@ -95,17 +101,20 @@ def _state(facts: Facts) -> dict[str, object]:
         "current_error": None if failed is None else failed.tail,
         "todos": [asdict(todo) for todo in facts.todos],
         "background": [asdict(task) for task in facts.background],
+        **{name: [asdict(fact) for fact in getattr(facts, name)] for name in _KNOWN},
+        "failing_tests": list(facts.failing),
+        "files_reverted": list(facts.reverted),
         "epic": None if facts.epic is None else asdict(facts.epic),
         "status": "paused_for_handoff",
     }
 
 
-def _redacted(value: object) -> object:
+def _redacted(value: object, allow: Allow) -> object:
     """The same value with every text in it redacted."""
     if isinstance(value, str):
-        return redact(value)[0]
+        return redact(value, allow=allow)[0]
     if isinstance(value, dict):
-        return {key: _redacted(inner) for key, inner in value.items()}
+        return {key: _redacted(inner, allow) for key, inner in value.items()}
     if isinstance(value, list | tuple):
-        return [_redacted(inner) for inner in value]
+        return [_redacted(inner, allow) for inner in value]
     return value

@@ -14,6 +14,7 @@ from batonpass.disk import open_plain
 from batonpass.facts.model import Facts
 from batonpass.handoff import atomic
 from batonpass.handoff.draft import Meta
+from batonpass.handoff.redact import Allow
 
 VERSION = 1
 FOLDER = "tmp/context-checkpoints"
@@ -24,13 +25,13 @@ class CheckpointError(Exception):
     """The file cannot be used; the text says which file and why."""
 
 
-def write(facts: Facts, meta: Meta, directory: Path, *, task: str | None = None) -> Path:
+def write(facts: Facts, meta: Meta, directory: Path, *, task: str | None = None, allow: Allow = ()) -> Path:
     """Write `{task}-{agent}-{NN}p-{timestamp}.json.gz` and say where. The folder ignores itself for git.
 
     `task` defaults to the session's id. Secrets are taken out first. Raises OSError when the disk refuses.
     """
     atomic.keep_out_of_git(directory)
-    body = content(facts, meta, task=task or meta.session)
+    body = content(facts, meta, task=task or meta.session, allow=allow)
     text = _canonical(body)
     whole = {"version": VERSION, "checksum": _checksum(text), "checkpoint": body}
     data = gzip.compress(_canonical(whole), mtime=0)

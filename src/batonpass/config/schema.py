@@ -1,5 +1,6 @@
 """Every setting: its type, its default and what it means. The JSON schema is made from here."""
 
+import re
 from pathlib import Path, PurePosixPath
 from typing import Annotated, Literal
 
@@ -28,9 +29,18 @@ def _never(value: bool) -> bool:
     return value
 
 
+def _pattern(value: str) -> str:
+    try:
+        re.compile(value)
+    except re.error as error:
+        raise ValueError(f"must be a regular expression ({error})") from None
+    return value
+
+
 Percent = Annotated[float, Field(ge=1, le=100)]
 Tokens = Annotated[int, Field(ge=1)]
 Seconds = Annotated[float, Field(gt=0)]
+Pattern = Annotated[str, Field(min_length=1, max_length=500), AfterValidator(_pattern)]
 InProject = Annotated[str, AfterValidator(inside)]
 
 
@@ -130,6 +140,12 @@ class Settings(HandoffKeys):
     )
     timeouts: Timeouts = Field(default=Timeouts(), description="How long each step of a handoff may take.")
     checkpoint_dir: InProject = Field(default="tmp/context-checkpoints", description="Folder of the checkpoints.")
+    handoff_tokens: Annotated[int, Field(ge=1000)] = Field(
+        default=4000, description="How large a handoff may be, in tokens; facts are shortened to fit."
+    )
+    redact_allow: tuple[Pattern, ...] = Field(
+        default=(), description="Regular expressions for what looks like a secret or personal data and is not."
+    )
     prompts: Prompts = Field(default=Prompts(), description="Files that replace Baton's own prompts.")
     agents: dict[str, AgentSetting] = Field(default={}, description="Settings for each agent, by its name.")
     tmux: Tmux = Field(default=Tmux(), description="The tmux server.")

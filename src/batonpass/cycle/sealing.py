@@ -13,8 +13,10 @@ from batonpass.facts import Facts
 from batonpass.handoff.chain import following
 from batonpass.handoff.check import check as compare
 from batonpass.handoff.draft import from_facts, merge
+from batonpass.handoff.fit import CHARS_PER_TOKEN
 from batonpass.handoff.layouts import Layout
 from batonpass.handoff.layouts import layout as layout_of
+from batonpass.handoff.redact import patterns
 from batonpass.handoff.seal import Sealed, checksum_ok
 from batonpass.handoff.seal import seal as close_document
 from batonpass.store.records import Author, HandoffRecord
@@ -67,7 +69,8 @@ def _seal(case: Case, facts: Facts, with_document: bool) -> tuple[HandoffRecord,
     else:
         gaps = compare(document, facts, is_own=case.project.is_baton_file)
         whole = merge(document, facts, gaps, meta)
-    sealed = close_document(whole)
+    room = int(case.config.handoff_tokens * CHARS_PER_TOKEN)
+    sealed = close_document(whole, max_chars=room, allow=patterns(case.config.redact_allow))
     layout.write(path, sealed.text)
     case.stage.probe("seal:stored")
     notes = [f"redacted: {', '.join(sealed.redacted)}"] if sealed.redacted else []

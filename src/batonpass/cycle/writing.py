@@ -31,6 +31,7 @@ from batonpass.handoff.document import Handoff
 from batonpass.handoff.draft import from_facts
 from batonpass.handoff.markdown import NotAHandoff, parse
 from batonpass.handoff.prime import parts
+from batonpass.handoff.redact import patterns
 from batonpass.handoff.seal import seal
 from batonpass.session import State
 from batonpass.supervisor.keys import DIALOG, Keys, NotReady
@@ -50,7 +51,9 @@ async def prepare(case: Case, move: Move) -> Outcome:
     directory = case.watch.session.project / case.config.checkpoint_dir
     try:
         stay_inside(case.watch.session.project, directory)
-        path = await asyncio.to_thread(checkpoint.write, facts, meta, directory)
+        path = await asyncio.to_thread(
+            checkpoint.write, facts, meta, directory, allow=patterns(case.config.redact_allow)
+        )
         case.remember(checkpoint=str(path))
         case.stage.store.add_event(
             "CHECKPOINT_CREATED", case.stage.clock.now(), case.watch.session.id, case.cycle.id, {"path": str(path)}
@@ -68,7 +71,9 @@ async def prepare(case: Case, move: Move) -> Outcome:
 async def draft_from_facts(case: Case, facts: Facts) -> None:
     """A handoff from facts alone; should the agent compact itself now, its context is primed from it again."""
     meta = case.meta(0, None, case.stage.clock.now())
-    text = await asyncio.to_thread(lambda: seal(from_facts(facts, meta)).text)
+    text = await asyncio.to_thread(
+        lambda: seal(from_facts(facts, meta), allow=patterns(case.config.redact_allow)).text
+    )
     path = case.watch.folder / "draft.md"
     write_private(path, text)
     laid = parts(text, path, case.agent.prime_cap, case.agent.prime_parts)

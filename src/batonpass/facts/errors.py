@@ -43,7 +43,9 @@ class Errors:
                 continue
             del self._failed[other]
             last = failed.tail.rstrip().split("\n")[-1].strip()[:160]
-            text = f"`{other[:160]}` failed ({last or 'no message'}); `{line[:160]}` worked."
+            # What a tool printed is data: quoted, so that it reads as nothing else.
+            why = f" with `{last.replace('`', chr(39))}`" if last else ""
+            text = f"`{other[:160]}` failed{why}; `{line[:160]}` worked."
             self.workarounds = [*self.workarounds, Note(command.at, text, "tool")][-20:]
 
 

@@ -1,7 +1,7 @@
 """Secrets known by their name: PASSWORD=…, "client_secret": "…", token: …"""
 
 import re
-from collections.abc import Collection
+from collections.abc import Callable
 
 _NAMED = re.compile(
     r"(?i)(?P<word>secret|passw(?:or)?d|passphrase|pwd|token|api[_-]?key|access[_-]?key|private[_-]?key|credential"
@@ -24,14 +24,14 @@ _FIGURES = re.compile(r"^[\d,./%:+-]+k?$")
 _NAME_BEFORE = re.compile(r"[\w-]{0,60}$")
 
 
-def redact_named(text: str, allow: Collection[str] = ()) -> tuple[str, int]:
+def redact_named(text: str, allowed: Callable[[str], bool] = lambda _: False) -> tuple[str, int]:
     """The text without the values of names that say secret, and how many there were."""
     count = 0
 
     def take(found: re.Match[str]) -> str:
         nonlocal count
         value = found["value"].strip("\"'")
-        if value in allow or not _is_secret(found, value):
+        if allowed(value) or not _is_secret(found, value):
             return found[0]
         count += 1
         at = found.end("value") - found.start() - len(found["value"]) + found["value"].index(value)

@@ -7,9 +7,11 @@ import re
 from collections import Counter
 from collections.abc import Collection
 from dataclasses import dataclass
-from functools import partial
+from functools import lru_cache, partial
 
-from batonpass.handoff import gitleaks, named_secrets
+from batonpass.handoff import gitleaks, named_secrets, personal
+
+Allow = Collection[str | re.Pattern[str]]  # texts, or patterns of texts, that are no secrets
 
 
 @dataclass(frozen=True, slots=True)
@@ -72,10 +74,10 @@ def cut(text: str, limit: int) -> str:
     return clean if len(clean) <= limit else f"{clean[: limit - 1]}…"
 
 
-def redact(text: str, *, allow: Collection[str] = ()) -> tuple[str, dict[str, int]]:
-    """The text with every secret replaced by `[REDACTED:rule]`, and how many each rule took.
+def redact(text: str, *, allow: Allow = ()) -> tuple[str, dict[str, int]]:
+    """The text with every secret and all personal data replaced by `[REDACTED:rule]`, and how many each rule took.
 
-    Texts in `allow` are known to be no secrets and stay.
+    What `allow` names, or matches somewhere, is known to be no secret and stays.
 
     >>> redact("postgres://app:hunter2@db/app")
     ('postgres://app:[REDACTED:url-password]@db/app', {'url-password': 1})
@@ -85,7 +87,7 @@ def redact(text: str, *, allow: Collection[str] = ()) -> tuple[str, dict[str, in
     def take(rule: str, found: re.Match[str]) -> str:
         group = 1 if found.re.groups and found[1] is not None else 0
         secret = found[group]
-        if secret in allow or named_secrets.is_placeholder(secret):
+        if _allowed(secret, allow) or named_secrets.is_placeholder(secret):
             return found[0]
         counts[rule] += 1
         start, end = found.start(group) - found.start(), found.end(group) - found.start()
@@ -96,13 +98,33 @@ def redact(text: str, *, allow: Collection[str] = ()) -> tuple[str, dict[str, in
             text = rule.pattern.sub(partial(take, rule.name), text)
     text, ends = _without_key_ends(text)
     counts["private-key"] += ends
-    text, named = named_secrets.redact_named(text, allow)
+    text, named = named_secrets.redact_named(text, partial(_allowed, allow=allow))
     counts["named-secret"] += named
-    for name, secret in gitleaks.secrets_in(text):
-        if secret not in allow and not named_secrets.is_placeholder(secret) and secret in text:
+    for name, secret in (*gitleaks.secrets_in(text), *personal.found_in(text)):
+        if not _allowed(secret, allow) and not named_secrets.is_placeholder(secret) and secret in text:
             counts[name] += text.count(secret)
             text = text.replace(secret, f"[REDACTED:{name}]")
     return text, {name: count for name, count in counts.items() if count}
+
+
+def patterns(allow: Collection[str]) -> Allow:
+    """The allow-list of a configuration, whose texts are patterns. One that is none is taken as it is written."""
+    return _patterns(tuple(allow))
+
+
+@lru_cache(maxsize=16)
+def _patterns(allow: tuple[str, ...]) -> tuple[str | re.Pattern[str], ...]:
+    made: list[str | re.Pattern[str]] = []
+    for text in allow:
+        try:
+            made.append(re.compile(text))
+        except re.error:
+            made.append(text)
+    return tuple(made)
+
+
+def _allowed(secret: str, allow: Allow) -> bool:
+    return any(secret == known if isinstance(known, str) else known.search(secret) for known in allow)
 
 
 _KEY_END = re.compile(r"-----END [A-Z0-9 ]{0,40}PRIVATE KEY(?: BLOCK)?-----")

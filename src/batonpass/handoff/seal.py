@@ -10,7 +10,7 @@ from batonpass.handoff.document import Handoff, Section
 from batonpass.handoff.fit import MAX_CHARS, fit
 from batonpass.handoff.items import with_ids
 from batonpass.handoff.markdown import parse, render
-from batonpass.handoff.redact import redact
+from batonpass.handoff.redact import Allow, redact
 
 _TRAILER = re.compile(r"^<!-- baton: \{.*\} -->\n?\Z", re.MULTILINE)
 _CHECKSUM = re.compile(r'"checksum": "(sha256:[0-9a-f]{64})"')
@@ -23,9 +23,9 @@ class Sealed:
     redacted: Mapping[str, int]  # secrets taken out, by rule
 
 
-def seal(handoff: Handoff, *, max_chars: int = MAX_CHARS) -> Sealed:
+def seal(handoff: Handoff, *, max_chars: int = MAX_CHARS, allow: Allow = ()) -> Sealed:
     """The final document as it goes to disk."""
-    clean, counts = _redacted(handoff)
+    clean, counts = _redacted(handoff, allow)
     whole = fit(with_ids(clean), max_chars)
     body = _before_trailer(render(replace(whole, checksum="sha256:" + "0" * 64)))
     final = replace(whole, checksum=_checksum(body))
@@ -40,12 +40,12 @@ def checksum_ok(text: str) -> bool | None:
     return None if said is None else said[1] == _checksum(_before_trailer(text))
 
 
-def _redacted(handoff: Handoff) -> tuple[Handoff, dict[str, int]]:
+def _redacted(handoff: Handoff, allow: Allow) -> tuple[Handoff, dict[str, int]]:
     """Part by part, so that no secret, however it is broken, takes structure with it."""
     counts: Counter[str] = Counter()
 
     def clean(text: str) -> str:
-        cleaned, found = redact(text)
+        cleaned, found = redact(text, allow=allow)
         counts.update(found)
         return cleaned
 

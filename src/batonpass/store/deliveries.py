@@ -3,6 +3,7 @@
 import sqlalchemy as sa
 
 from batonpass.delivery import Delivery, DeliveryState
+from batonpass.handoff import redacted
 from batonpass.store.base import Part, values
 from batonpass.store.tables import deliveries
 
@@ -13,7 +14,8 @@ class Deliveries(Part):
     def save_delivery(self, delivery: Delivery) -> None:
         """Keep a delivery as it is now; one that was seen stays as it was seen."""
         with self._db.write() as connection:
-            self._db.keep(connection, deliveries, "tag", values(delivery), unless=_SEEN)
+            row = {**values(delivery), "text": redacted.value(delivery.text)}
+            self._db.keep(connection, deliveries, "tag", row, unless=_SEEN)
 
     def delivery(self, tag: str) -> Delivery | None:
         return self._one(sa.select(deliveries).where(deliveries.c.tag == tag), Delivery)

@@ -21,6 +21,7 @@ from batonpass.cycle.stage import Stage
 from batonpass.cycle.workflow import Engine
 from batonpass.cycle.writing import draft_from_facts
 from batonpass.disk import write_private
+from batonpass.handoff.redact import patterns, redact
 from batonpass.home import home, socket_path
 from batonpass.serve.api import Api
 from batonpass.session import State
@@ -96,11 +97,12 @@ class Daemon:
 
     async def tell(self, session: str, text: str) -> None:
         """One sentence for a person, kept in the store and shown wherever somebody may look."""
-        sentence = printable(text)
+        watch = self.supervisor.watch(session)
+        config = self.config(watch.session.project if watch else None)
+        sentence = redact(printable(text), allow=patterns(config.redact_allow))[0]
         self.store.add_event("NOTIFICATION", self.clock.now(), session, None, {"text": sentence})
         log.info("told: %s", sentence)
-        watch = self.supervisor.watch(session)
-        wishes = self.config(watch.session.project if watch else None).notify
+        wishes = config.notify
         if watch is not None and watch.session.pane is not None:
             try:
                 await self._panes.tell(watch.session.pane, f"baton: {sentence}")

@@ -10,6 +10,7 @@ from io import TextIOWrapper
 from pathlib import Path
 
 from batonpass.disk import write_private
+from batonpass.handoff.redacted import LogFormatter
 
 
 class AlreadyRunning(Exception):
@@ -31,7 +32,7 @@ def prepare(root: Path) -> None:
         folder.mkdir(parents=True, exist_ok=True, mode=0o700)
     root.chmod(0o700)
     handler = _OwnLog(root / "logs" / "baton.log", maxBytes=5_000_000, backupCount=3, encoding="utf-8")
-    handler.setFormatter(logging.Formatter("%(asctime)s %(levelname)s %(name)s: %(message)s"))
+    handler.setFormatter(LogFormatter("%(asctime)s %(levelname)s %(name)s: %(message)s"))
     ours = logging.getLogger("batonpass")
     ours.addHandler(handler)
     ours.setLevel(logging.INFO)
