@@ -46,6 +46,7 @@ log = logging.getLogger(__name__)
 
 _LOOK_SECONDS = 1.0
 _BEAT_SECONDS = 10.0
+_TIDY_SECONDS = 3600.0
 _IDLE_SECONDS = 900.0  # any command or hook that needs a daemon starts one again
 
 
@@ -84,7 +85,7 @@ class Daemon:
         self._health = Health(self.supervisor, self.terminal)
         self.spool = Spool(root, self.store, self.host)
         self.outage = Outage(self.store, self.clock, self._catch_up)
-        self._beaten = 0.0
+        self._beaten = self._tidied = 0.0
         self._owners = Owners()
         self._stopping = asyncio.Event()
         self._last_needed = self.started
@@ -193,6 +194,15 @@ class Daemon:
             self.store.beat(self.host, now, name=socket.gethostname(), version=__version__)
             self.stage.slots.renew()
             self._beaten = now
+        if not away and abs(now - self._tidied) >= _TIDY_SECONDS:
+            self._tidied = now
+            await asyncio.to_thread(self._tidy, now)
+
+    def _tidy(self, now: float) -> None:
+        """Old readings are thinned, and what is older than the retention goes; live sessions keep theirs."""
+        thinned = self.store.thin_readings(now)
+        gone = self.store.purge(now - 86_400 * self.config(None).retention_days)
+        log.info("tidied: %d readings thinned, %d old records removed", thinned, gone)
 
     def _not_wanted(self) -> bool:
         """A daemon whose home was removed, or that has had nothing to watch for a while, ends by itself."""
