@@ -22,8 +22,8 @@ from batonpass.sim.postgres import private_postgres
 from batonpass.sim.tmux_server import private_tmux
 from batonpass.store import Store, default_url, open_store
 
-# One turn takes a session from `start` over the handoff rung and not over the forcing one.
-BRAIN: Mapping[str, object] = {"start": 50_000, "step": 25_000, "steps": 4, "jumps": {}}
+# One turn takes a session to 155k of 167k: over the handoff rung, even a raised one, and not over the forcing one.
+BRAIN: Mapping[str, object] = {"start": 51_000, "step": 26_000, "steps": 4, "jumps": {}}
 NOTE = "echo step {n} >> NOTES.md"  # progress: without any, the guards would rightly stop the crew
 # Every conversation hands off at once, which no guard would allow in earnest.
 CONFIG = "breaker_per_hour: 100000\ncooldown_minutes: 0\nnotify:\n  desktop: false\n"

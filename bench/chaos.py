@@ -9,6 +9,7 @@ until every cycle has ended. Then the agents' own transcripts, the sealed files 
 
 import contextlib
 import random
+import signal
 import subprocess
 import sys
 import time
@@ -18,10 +19,12 @@ from _common import Figures, Table, machine, parser, show
 from _crew import Crew, crew
 from _judge import Verdict, judge
 from _pages import write_section
+from _place import Failed
 
 from batonpass.sim import chaos
 
 MOMENT = "any moment"
+_NOT_ALONE = 3  # the daemon's status when another one holds the house
 _LONGEST = 15.0  # seconds after which a daemon is killed wherever it is
 _VISITS = (1, 1, 1, 2, 3)  # at which visit of its point a daemon crashes: the first after a crash are the hardest
 _CALM_SECONDS = 600.0  # longer than the deadlines of all steps of a cycle together would take in practice
@@ -33,7 +36,7 @@ def rampage(house: Crew, kills: int, chance: random.Random) -> Counter[str]:
     """Kill that many daemons; where each of them was."""
     where: Counter[str] = Counter()
     while where.total() < kills:
-        house.kill_daemon(stay_away=True)  # one that a hook started in the moment of the last death
+        house.kill_daemon(stay_away=True)
         point = chance.choice(_POINTS)
         process = house.launch(f"{point}*{chance.choice(_VISITS)}")
         if house.answers_or_ended(process):
@@ -42,8 +45,10 @@ def rampage(house: Crew, kills: int, chance: random.Random) -> Counter[str]:
         if process.poll() is None:
             process.kill()
             point = MOMENT
-        elif not (house.home / "run" / "chaos").exists():
-            continue  # it was not the only one: another still held the house
+        elif process.returncode == _NOT_ALONE:
+            continue  # a hook had started another one in the moment of the last death
+        elif process.returncode != -signal.SIGKILL:
+            raise Failed(f"the daemon ended by itself with status {process.returncode}: {house.story()[-2000:]}")
         process.wait()
         where[point] += 1
     return where

@@ -24,6 +24,9 @@ log = logging.getLogger(__name__)
 
 _VERSION = "1"  # never the hash of the source: an upgrade must find the cycles that are under way
 _POLL_SECONDS = 0.25  # the net: a cycle that is started here is claimed at once
+# A cycle that has closed is still under way for the engine until its end is written down, and a successor may be
+# full by then: refused at that moment, it would wait for a reading that an idle session never brings.
+_ENDING_SECONDS, _AGAIN_SECONDS = 5.0, 0.1
 _GIVEN_UP = ("ERROR", "CANCELLED", "MAX_RECOVERY_ATTEMPTS_EXCEEDED")
 
 
@@ -114,12 +117,20 @@ class Engine:
 
     async def pass_baton(self, cycle: str, session: str, policy: Policy) -> bool:
         """Start a cycle; False when the session has one under way."""
+        deadline = self._stage.clock.now() + _ENDING_SECONDS
+        while not await self._enqueued(cycle, session, policy):
+            if self._stage.clock.now() >= deadline:
+                return False
+            await self._stage.clock.sleep(_AGAIN_SECONDS)
+        await asyncio.to_thread(claim, self._queue)
+        return True
+
+    async def _enqueued(self, cycle: str, session: str, policy: Policy) -> bool:
         try:
             with SetWorkflowID(cycle), SetEnqueueOptions(deduplication_id=session):
                 await self._queue.enqueue_async(_cycle, cycle, asdict(policy))
         except dbos_error.DBOSQueueDeduplicatedError:
             return False
-        await asyncio.to_thread(claim, self._queue)
         return True
 
     async def take_up(self, cycle: CycleRecord) -> None:
@@ -138,7 +149,11 @@ class Engine:
         watch = self._stage.watch(cycle.session)
         project = watch.session.project if watch else None
         policy = Policy(auto_continue=self._stage.config(project).auto_continue_cli)
-        await self.pass_baton(cycle.id, cycle.session, policy)
+        if not await self.pass_baton(cycle.id, cycle.session, policy):
+            note = "another one is under way"
+            self._stage.store.update_cycle(
+                cycle.id, state=CycleState.POSTPONED, ended=self._stage.clock.now(), note=note
+            )
 
     async def forget(self, cycles: Sequence[str]) -> None:
         """Drop the engine's record of cycles that ended long ago."""
