@@ -21,6 +21,7 @@ class Project:
     root: Path
     handoff_dir: str = _DEFAULTS.handoff_dir
     checkpoint_dir: str = _DEFAULTS.checkpoint_dir
+    kept: tuple[str, ...] = ()  # files, and folders with a slash at the end, that the layout keeps
 
     @property
     def name(self) -> str:
@@ -28,7 +29,12 @@ class Project:
 
     def configured(self, config: Config) -> "Project":
         """The same project with the folders that its configuration names."""
-        return replace(self, handoff_dir=config.handoff_dir, checkpoint_dir=config.checkpoint_dir)
+        kept: tuple[str, ...] = ()
+        if config.layout == "living":
+            kept = (config.handoff_path, config.template_path, config.archive_dir.rstrip("/") + "/")
+        elif config.layout == "sandbox":
+            kept = ("contexts/sandbox/",)
+        return replace(self, handoff_dir=config.handoff_dir, checkpoint_dir=config.checkpoint_dir, kept=kept)
 
     def branch(self) -> str | None:
         """The branch that is checked out; None when the head is detached or there is no git."""
@@ -49,6 +55,8 @@ class Project:
         if ".." in path.parts:
             return False
         if path.is_relative_to(".baton/drafts") or path.is_relative_to(handoffs / "drafts"):
+            return True
+        if any(str(path) == place or (place.endswith("/") and str(path).startswith(place)) for place in self.kept):
             return True
         if path.parent in (handoffs, handoffs / "archive"):
             return _named(path, _HANDOFFS)

@@ -99,7 +99,6 @@ def test_prompt_files_are_named_from_where_the_configuration_stands(desk: Desk) 
             "layout: file\n",
             "1:1: layout: must be one of files, living, sandbox, not 'file' (did you mean 'files'?)",
         ),
-        ("layout: living\n", "1:1: layout: the layout 'living' is not there yet; use 'files'"),
         (
             "auto_continue_browser: true\n",
             "1:1: auto_continue_browser: must be false: nobody can open a browser session but its user",

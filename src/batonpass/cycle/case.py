@@ -10,6 +10,7 @@ from batonpass.cycle.stage import Stage
 from batonpass.facts import Facts, gather
 from batonpass.handoff.chain import last_of
 from batonpass.handoff.draft import Meta
+from batonpass.handoff.layouts import Layout
 from batonpass.handoff.layouts import layout as layout_of
 from batonpass.project import Project
 from batonpass.store.records import CycleRecord
@@ -33,6 +34,10 @@ class Case:
     @property
     def project(self) -> Project:
         return Project(self.watch.session.project).configured(self.config)
+
+    @property
+    def layout(self) -> Layout:
+        return layout_of(self.config.layout, self.watch.session.project, self.config)
 
     def recall(self, key: str) -> object:
         return self.cycle.data.get(key)
@@ -67,7 +72,7 @@ class Case:
             watch.background,
             at=self.stage.clock.now(),
             is_own=self.project.is_baton_file,
-            previous=last_of(layout_of(self.config.layout, watch.session.project), watch.session.id),
+            previous=last_of(self.layout, watch.session.id),
         )
 
     def meta(self, number: int, previous: str | None, created: float) -> Meta:

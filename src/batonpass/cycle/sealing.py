@@ -10,12 +10,11 @@ from batonpass.cycle.case import Case
 from batonpass.cycle.plan import CANNOT_WRITE, Move, Outcome, Step
 from batonpass.cycle.writing import read_draft
 from batonpass.facts import Facts
-from batonpass.handoff.chain import following
+from batonpass.handoff.chain import following_of
 from batonpass.handoff.check import check as compare
 from batonpass.handoff.draft import from_facts, merge
 from batonpass.handoff.fit import CHARS_PER_TOKEN
-from batonpass.handoff.layouts import Layout
-from batonpass.handoff.layouts import layout as layout_of
+from batonpass.handoff.layouts import Layout, every
 from batonpass.handoff.redact import patterns
 from batonpass.handoff.seal import Sealed, checksum_ok
 from batonpass.handoff.seal import seal as close_document
@@ -51,15 +50,15 @@ async def seal(case: Case, move: Move) -> Outcome:
 
 
 def _seal(case: Case, facts: Facts, with_document: bool) -> tuple[HandoffRecord, list[str]]:
-    layout = layout_of(case.config.layout, case.watch.session.project)
+    layout = case.layout
     created = case.stage.clock.now()
-    number, previous = following(layout)
+    number, previous = following_of(every(case.watch.session.project, case.config))
     path = _planned(case)
-    if path is not None and path.exists() and checksum_ok(path.read_text(encoding="utf-8")):
+    if path is not None and _is_there(case, path):
         return _record(case, path, _reopen(path), bool(case.recall("document"))), []
     if path is None:
         path = layout.path_for(created)
-        case.remember(planned=str(path), planned_round=case.since)
+        case.remember(planned=str(path), planned_round=case.since, planned_number=number)
         case.stage.probe("seal:planned")
     draft = str(case.recall("document") or "") if with_document else ""
     document = read_draft(Path(draft)) if draft else None
@@ -70,7 +69,8 @@ def _seal(case: Case, facts: Facts, with_document: bool) -> tuple[HandoffRecord,
         gaps = compare(document, facts, is_own=case.project.is_baton_file)
         whole = merge(document, facts, gaps, meta)
     room = int(case.config.handoff_tokens * CHARS_PER_TOKEN)
-    sealed = close_document(whole, max_chars=room, allow=patterns(case.config.redact_allow))
+    allow = patterns(case.config.redact_allow)
+    sealed = close_document(layout.adopt(whole), max_chars=room, allow=allow, titles=layout.titles)
     layout.write(path, sealed.text)
     case.stage.probe("seal:stored")
     notes = [f"redacted: {', '.join(sealed.redacted)}"] if sealed.redacted else []
@@ -101,6 +101,14 @@ def _planned(case: Case) -> Path | None:
     if case.recall("planned") and case.recall("planned_round") == case.since:
         return Path(str(case.recall("planned")))
     return None
+
+
+def _is_there(case: Case, path: Path) -> bool:
+    """Whether the handoff was written before a crash: where one is updated in place, its number tells it."""
+    if not path.exists() or not checksum_ok(path.read_text(encoding="utf-8")):
+        return False
+    number = case.recall("planned_number")
+    return number is None or _reopen(path).handoff.number == number
 
 
 def _reopen(path: Path) -> Sealed:

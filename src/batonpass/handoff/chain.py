@@ -1,5 +1,6 @@
 """The chain: every handoff has a number and names its predecessor."""
 
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -59,8 +60,21 @@ def following(layout: Layout) -> tuple[int, str | None]:
 
     Only sealed documents count: a draft that somebody put there, or one that was changed, gives no number.
     """
-    for path in reversed(layout.list()):
-        found = link(path)
-        if found and found.sealed and found.number is not None:
-            return found.number + 1, path.name
-    return 1, None
+    return following_of([layout])
+
+
+def following_of(layouts: Iterable[Layout]) -> tuple[int, str | None]:
+    """As `following`, over several layouts: the chain goes on when the layout is changed."""
+    last = [_last(layout, found) for layout in layouts for found in (layout.archived(), layout.list())]
+    number, name = max((each for each in last if each), default=(0, None), key=lambda each: each[0])
+    return number + 1, name
+
+
+def _last(layout: Layout, found: Sequence[Path]) -> tuple[int, str] | None:
+    """The number and name of the last of these handoffs that has one."""
+    for path in reversed(found):
+        place = link(path)
+        # People write into a document that is kept in place; that breaks its seal and not its number.
+        if place and place.number is not None and (place.sealed or layout.name == "living"):
+            return place.number, path.name
+    return None

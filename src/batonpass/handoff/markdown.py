@@ -4,7 +4,7 @@ Lines of a body that would read as structure are written with a backslash before
 """
 
 import re
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, field, replace
 
 from batonpass.handoff import fences, header, names
@@ -26,13 +26,17 @@ class NotAHandoff(ValueError):
     """The text has none of the document's sections."""
 
 
-def render(handoff: Handoff) -> str:
-    """Markdown in the standard layout; `parse` gives the same model back."""
+def render(handoff: Handoff, titles: Mapping[str, str] | None = None) -> str:
+    """Markdown in the standard layout; `parse` gives the same model back.
+
+    `titles` are other names for sections, such as `parse` knows.
+    """
+    named = titles or {}
     blocks = [f"# {handoff.title}", "\n".join(header.lines(handoff))]
     if handoff.preamble:
         blocks.append(_escaped(handoff.preamble, 1))
     for section in handoff.sections:
-        blocks += ["---", _block("##", section, 2)]
+        blocks += ["---", _block("##", section, 2, named.get(section.title))]
     if handoff.recorded:
         blocks += ["---", f"## {names.RECORDED}", RECORDED_NOTE]
         blocks += [_block("###", section, 3) for section in handoff.recorded]
@@ -128,9 +132,10 @@ def _subsection(title: str, lines: list[str], *, loose: bool) -> Iterator[Sectio
         yield section
 
 
-def _block(marks: str, section: Section, level: int) -> str:
+def _block(marks: str, section: Section, level: int, title: str | None = None) -> str:
     body = _escaped(section.body, level)
-    return f"{marks} {section.title}\n\n{body}" if body else f"{marks} {section.title}"
+    head = f"{marks} {title or section.title}"
+    return f"{head}\n\n{body}" if body else head
 
 
 def _lines(text: str) -> list[str]:

@@ -23,13 +23,15 @@ class Sealed:
     redacted: Mapping[str, int]  # secrets taken out, by rule
 
 
-def seal(handoff: Handoff, *, max_chars: int = MAX_CHARS, allow: Allow = ()) -> Sealed:
-    """The final document as it goes to disk."""
+def seal(
+    handoff: Handoff, *, max_chars: int = MAX_CHARS, allow: Allow = (), titles: Mapping[str, str] | None = None
+) -> Sealed:
+    """The final document as it goes to disk; `titles` are the names of its sections there."""
     clean, counts = _redacted(handoff, allow)
     whole = fit(with_ids(clean), max_chars)
-    body = _before_trailer(render(replace(whole, checksum="sha256:" + "0" * 64)))
+    body = _before_trailer(render(replace(whole, checksum="sha256:" + "0" * 64), titles))
     final = replace(whole, checksum=_checksum(body))
-    text = render(final)
+    text = render(final, titles)
     return Sealed(parse(text), text, counts)
 
 

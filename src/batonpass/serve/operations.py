@@ -261,7 +261,8 @@ class Operations:
 
     def _document(self, request: Mapping[str, Any], project: Path) -> Path:
         wanted = request.get("file") or request.get("number")
-        layout = layout_of(self.daemon.config(project).layout, project)
+        config = self.daemon.config(project)
+        layout = layout_of(config.layout, project, config)
         return documents.chosen(self.store, layout, _folder(request), str(wanted) if wanted else None)
 
     async def handoffs_list(self, request: Mapping[str, Any]) -> object:

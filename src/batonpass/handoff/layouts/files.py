@@ -1,12 +1,15 @@
 """The `files` layout: one dated file per handoff in .bmad/handoffs."""
 
+import builtins
 import os
 import re
+from collections.abc import Mapping
 from datetime import UTC, datetime
 from pathlib import Path
 
 from batonpass.disk import make_inside
 from batonpass.handoff import atomic
+from batonpass.handoff.document import Handoff
 
 FOLDER = ".bmad/handoffs"
 # 000's name, with a count where two fell into one second, and 001's shorter one.
@@ -18,9 +21,12 @@ class FilesLayout:
 
     name = "files"
 
-    def __init__(self, project: Path) -> None:
+    titles: Mapping[str, str] = {}
+
+    def __init__(self, project: Path, folder: str = FOLDER) -> None:
         self.project = project
-        self.folder = project / FOLDER
+        self.folder = project / folder
+        self._relative = folder.rstrip("/")
         self.draft_dir = self.folder / "drafts"
 
     def path_for(self, created: float) -> Path:
@@ -40,12 +46,26 @@ class FilesLayout:
         make_inside(self.project, path.parent, 0o755)
         atomic.write_new(path, text.encode("utf-8"))
 
+    def adopt(self, document: Handoff) -> Handoff:
+        """The document as it is: every handoff has a file of its own."""
+        return document
+
     def list(self) -> list[Path]:
-        """Every handoff, oldest first."""
-        if not self.folder.is_dir():
-            return []
-        named = [(key, path) for path in self.folder.iterdir() if (key := _key(path.name))]
-        return [path for _, path in sorted(named)]
+        """Every handoff that is not archived, oldest first."""
+        return dated(self.folder)
+
+    def archived(self) -> "builtins.list[Path]":
+        """Every handoff that is, oldest first."""
+        return dated(self.folder / "archive")
+
+    def archive(self, path: Path) -> Path | None:
+        """Put a handoff away, with its name; says where it is now."""
+        target = self.folder / "archive" / path.name
+        make_inside(self.project, target.parent, 0o755)
+        if os.path.lexists(target):
+            raise FileExistsError(f"{target} exists; {path} was left where it is.")
+        os.rename(path, target)
+        return target
 
     def latest(self) -> Path | None:
         found = self.list()
@@ -61,7 +81,15 @@ class FilesLayout:
         >>> FilesLayout(Path("/p")).owns(".bmad/handoffs/drafts/7f3a91c2.md")
         True
         """
-        return relative == FOLDER or relative.startswith(f"{FOLDER}/")
+        return relative == self._relative or relative.startswith(f"{self._relative}/")
+
+
+def dated(folder: Path) -> list[Path]:
+    """The handoffs in a folder, oldest first."""
+    if not folder.is_dir():
+        return []
+    named = [(key, path) for path in folder.iterdir() if (key := _key(path.name))]
+    return [path for _, path in sorted(named)]
 
 
 def _key(name: str) -> tuple[str, str, int] | None:
