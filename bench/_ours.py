@@ -75,6 +75,7 @@ class Ours:
         if self._store is not None:
             self._store.close()
         if self._daemon is not None:
+            (self._home / "run" / "stopped").touch()  # or the hooks of a dying agent would start it again
             end(self._daemon.pid)
             self._daemon.wait()
 
