@@ -120,12 +120,11 @@ class Trouble:
     def _look_after(self, session: Session, status: Mapping[str, Any], chatty: bool) -> None:
         state = str(status["state"])
         before, since = self._since.get(session.id, ("", 0.0))
-        if before != state or status["cycle"]:
+        if before != state or (status["cycle"] and state != "waiting"):
             self._since[session.id] = (state, time.monotonic())
+        elif session.id in self._attended:
             return
-        if session.id in self._attended:
-            return
-        if state == "waiting":
+        elif state == "waiting":
             self._after((2, 10), session, lambda: self._answer(session))
         elif state == "dead":
             self._after((1, 5), session, lambda: self._bring_back(session))

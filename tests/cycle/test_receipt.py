@@ -140,3 +140,12 @@ def test_the_receipt_is_found_in_an_answer() -> None:
 )
 def test_an_answer_without_a_receipt_has_none(answer: str) -> None:
     assert find(answer) is None
+
+
+def test_a_successor_that_knows_no_task_is_right_where_the_handoff_knows_none() -> None:
+    nothing = "None known: the agent wrote nothing; see Recorded by Baton."
+    given = {"baton_receipt": CYCLE, "task": nothing, "files": [], "constraints": [], "open_items": []}
+    unknown, known = (Handoff(sections=(Section("Current Task", task),)) for task in (nothing, "Build the ledger."))
+    assert verify(given, expected(unknown, None), CYCLE) == ()
+    (problem,) = verify(given, expected(known, None), CYCLE)
+    assert problem.startswith('"task" is empty')

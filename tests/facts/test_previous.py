@@ -3,11 +3,13 @@
 import subprocess
 from pathlib import Path
 
+from batonpass.handoff.draft import Meta, from_facts
 from batonpass.handoff.markdown import parse
 from batonpass.handoff.seal import seal
 from batonpass.transcripts.events import ToolCalled, ToolReturned
 from tests.facts.said import facts_of, ran, user
 
+META = Meta(2, None, 40.0, "s1", "claude", "5f0c", "shop", "threshold")
 LATER = 4e9  # the session began after the commit
 DOCUMENT = """## Current Task
 Build the ledger.
@@ -33,6 +35,23 @@ def before(folder: Path) -> Path:
     path = folder / "handoff-2026-01-20-141523.md"
     path.write_text(seal(parse(DOCUMENT)).text, encoding="utf-8")
     return path
+
+
+def test_the_task_is_carried_on_in_its_first_words_however_often_nobody_wrote_a_document(tmp_path: Path) -> None:
+    facts = facts_of(tmp_path, previous=before(tmp_path))
+    assert facts.task == "Build the ledger."
+    carried = tmp_path / "handoff-2026-01-20-141524.md"
+    carried.write_text(seal(from_facts(facts, META)).text, encoding="utf-8")
+    document = parse(carried.read_text(encoding="utf-8"))
+    assert document.section("Current Task") == '- The task until now: "Build the ledger."'
+    assert "Go on: Import the old bookings" in (document.section("Next Steps") or "")
+    assert facts_of(tmp_path, previous=carried).task == "Build the ledger."
+
+
+def test_a_previous_handoff_that_knew_no_task_has_none_to_carry(tmp_path: Path) -> None:
+    unknown = tmp_path / "handoff-2026-01-20-141525.md"
+    unknown.write_text(seal(from_facts(facts_of(tmp_path), META)).text, encoding="utf-8")
+    assert facts_of(tmp_path, previous=unknown).task is None
 
 
 def test_constraints_are_inherited_until_they_are_taken_back(tmp_path: Path) -> None:

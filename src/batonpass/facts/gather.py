@@ -104,11 +104,13 @@ class Followed:
         document = predecessor.read_previous(path)
         inherited: tuple[Note, ...] = ()
         carried: tuple[OpenItem, ...] = ()
+        task: str | None = None
         if path is not None and document is not None:
             inherited = predecessor.constraints(document, path.name)
             carried = predecessor.open_items(document, path.name, _finished(facts))
+            task = predecessor.task(document)
         current, revoked = self.rules.inherit(inherited)
-        return replace(facts, constraints=current, revoked=revoked, carried=carried)
+        return replace(facts, constraints=current, revoked=revoked, carried=carried, task=task)
 
     def _git(self, missing: list[str]) -> GitFacts | None:
         began = self.conversation.began

@@ -207,6 +207,7 @@ class Facts:
     reverted: tuple[str, ...] = ()  # files that were written and then taken back
     subagents: tuple[Subagent, ...] = ()
     carried: tuple[OpenItem, ...] = ()
+    task: str | None = None  # the previous handoff's: a conversation that Baton began has no other word for it
     references: tuple[Reference, ...] = ()
     missing: tuple[str, ...] = field(default=())  # what could not be gathered, one sentence each
 

@@ -1,4 +1,4 @@
-"""What the previous handoff left behind: its constraints and its open items."""
+"""What the previous handoff left behind: its task, its constraints and its open items."""
 
 from collections.abc import Iterable
 from pathlib import Path
@@ -6,11 +6,13 @@ from pathlib import Path
 from batonpass.disk import read_document
 from batonpass.facts.model import Note, OpenItem
 from batonpass.facts.wording import overlap
+from batonpass.handoff import names
 from batonpass.handoff.document import Handoff
-from batonpass.handoff.items import items
+from batonpass.handoff.items import is_nothing, items
 from batonpass.handoff.markdown import NotAHandoff, parse
 
 _DONE = 0.6
+TASK_UNTIL_NOW = "The task until now:"  # how a document from facts begins the line in which it carries a task on
 
 
 def read_previous(path: Path | None) -> Handoff | None:
@@ -21,6 +23,14 @@ def read_previous(path: Path | None) -> Handoff | None:
         return parse(read_document(path))
     except (OSError, NotAHandoff):
         return None
+
+
+def task(previous: Handoff) -> str | None:
+    """Its current task in its own words; of one that was carried on already, those words and no more."""
+    body = previous.section(names.CURRENT_TASK) or ""
+    known = [line.partition(TASK_UNTIL_NOW)[2].strip(' "') for line in body.splitlines() if TASK_UNTIL_NOW in line]
+    text = known[0] if known else body.strip()
+    return None if is_nothing(text) else text
 
 
 def constraints(previous: Handoff, name: str) -> tuple[Note, ...]:

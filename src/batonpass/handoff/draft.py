@@ -5,6 +5,7 @@ from dataclasses import dataclass, replace
 
 from batonpass.agents.base import BackgroundTask
 from batonpass.facts.model import Facts, OpenItem
+from batonpass.facts.previous import TASK_UNTIL_NOW
 from batonpass.handoff import names, paths, record
 from batonpass.handoff.additions import additions, failing_test, told
 from batonpass.handoff.additions import with_items as _with_items
@@ -117,6 +118,8 @@ def _sections(facts: Facts, meta: Meta) -> dict[str, str]:
 
 def _task(facts: Facts) -> str:
     lines = []
+    if facts.task:
+        lines.append(f"{TASK_UNTIL_NOW} {_quoted(facts.task, _REQUEST_CHARS)}")
     if facts.last_request:
         lines.append(f"The user's last request: {_quoted(facts.last_request.text, _REQUEST_CHARS)}")
     lines += [f"In work: {_one_line(todo.text)}" for todo in facts.todos if todo.state == "in_progress"]
@@ -206,6 +209,8 @@ def _next_steps(facts: Facts, meta: Meta) -> str:
     steps += [_one_line(todo.text) for todo in facts.todos if todo.state == "pending"]
     if facts.last_request:
         steps.append(f"Finish the user's last request: {_quoted(facts.last_request.text, 300)}")
+    if not steps:
+        steps += [f"Go on: {_one_line(item.text)}" for item in facts.carried if not item.done]
     if not steps:
         steps.append("Look at git and at the files above, and ask the user how to go on.")
     return "\n".join(f"{number}. {step}" for number, step in enumerate(steps, 1))
