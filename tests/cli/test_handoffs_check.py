@@ -3,11 +3,13 @@
 import json
 import subprocess
 from collections.abc import Callable
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
 from typer.testing import Result
 
+from batonpass.handoff.layouts import layout
 from batonpass.handoff.markdown import parse
 from batonpass.handoff.seal import seal
 
@@ -71,3 +73,55 @@ def test_a_file_that_is_not_there_is_wrong_usage(baton: Callable[..., Result], p
     result = baton("handoffs", "check", "nothing.md")
     assert result.exit_code == 2
     assert "cannot be checked: No such file" in result.output
+
+
+def test_the_chain_is_a_story(baton: Callable[..., Result], handoff: Path) -> None:
+    document = replace(parse(DOCUMENT), number=1, created=1_769_005_845, percent=84.0)
+    handoff.write_text(seal(document).text, encoding="utf-8")
+    result = baton("handoffs", "chain")
+    assert result.exit_code == 0
+    assert "#1  2026-01-21T14:30:45Z at 84 %  .bmad/handoffs/handoff-2026-01-20-141523.md" in result.output
+    assert "left open: 1, first: Measure a file of a million lines" in result.output
+    assert json.loads(baton("handoffs", "chain", "--json").output)[0]["number"] == 1
+
+
+def test_a_handoff_is_archived_by_hand(baton: Callable[..., Result], handoff: Path) -> None:
+    result = baton("handoffs", "archive")
+    assert result.exit_code == 0
+    assert "is now .bmad/handoffs/archive/handoff-2026-01-20-141523.md." in result.output
+    assert not handoff.exists()
+    assert baton("handoffs", "archive").exit_code == 3
+
+
+def test_a_living_document_is_archived_with_a_commit_of_its_own_files(
+    baton: Callable[..., Result], project: Path, handoff: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    for name in ("AUTHOR", "COMMITTER"):
+        monkeypatch.setenv(f"GIT_{name}_NAME", "a")
+        monkeypatch.setenv(f"GIT_{name}_EMAIL", "a@example.org")
+    (project / ".baton").mkdir()
+    (project / ".baton" / "config.yaml").write_text("layout: living\n", encoding="utf-8")
+    living = layout("living", project)
+    document = replace(parse(DOCUMENT), number=1, created=1_769_005_845)
+    living.write(living.path_for(0), seal(document).text)
+    subprocess.run(["git", "-C", str(project), "add", "reader.py"], check=True)
+    result = baton("handoffs", "archive")
+    assert "It is committed." in result.output
+    log = subprocess.run(
+        ["git", "-C", str(project), "show", "--name-only", "--format="], check=True, capture_output=True
+    )
+    assert sorted(log.stdout.decode().split()) == [
+        "docs/HANDOFF-archive/HANDOFF-2026-01-21-1430.md", "docs/HANDOFF-template.md", "docs/HANDOFF.md",
+    ]  # fmt: skip
+
+
+def test_cleaning_says_what_it_would_do(baton: Callable[..., Result], project: Path, handoff: Path) -> None:
+    folder = handoff.parent / "archive"
+    folder.mkdir()
+    old = folder / "handoff-2001-01-01-000000.md"
+    old.write_text(seal(replace(parse(DOCUMENT), number=1, created=978_307_200)).text, encoding="utf-8")
+    assert f"would be deleted: .bmad/handoffs/archive/{old.name}" in baton("handoffs", "clean", "--dry-run").output
+    assert old.exists()
+    assert json.loads(baton("handoffs", "clean", "--json").output)["deleted"] == [str(old)]
+    assert not old.exists()
+    assert "Nothing is old enough" in baton("handoffs", "clean").output

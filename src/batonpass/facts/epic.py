@@ -36,3 +36,11 @@ def _read(file: Path, name: str) -> tuple[Epic, bool]:
     said = bool(status) and status is not None and status.group(1).strip("* ").lower() in _COMPLETE
     epic = Epic(name, title.group(1) if title else file.stem, phase.group(1) if phase else None, done, still_open)
     return epic, said or (bool(boxes) and not still_open)
+
+
+def is_complete(project: Path, epic: str) -> bool:
+    """Whether an epic, by its path, is done: its file says so, or every box is ticked. One that is gone is not."""
+    try:
+        return _read(project / epic, epic)[1]
+    except OSError:
+        return False
