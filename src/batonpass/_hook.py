@@ -147,6 +147,7 @@ def _revive(root: str) -> None:
         for descriptor in (0, 1, 2):
             os.dup2(null, descriptor)
         environment = {k: v for k, v in os.environ.items() if not k.startswith(("BATON_SESSION", "TMUX"))}
+        environment["BATON_REVIVED"] = "1"
         os.execvpe(argv[0], argv, environment)
     except OSError:
         os._exit(127)
