@@ -81,7 +81,7 @@ def _enlist(house: Crew, name: str, bad: str | None, chance: random.Random, pace
 def _go_on(house: Crew, trouble: Trouble, result: Soak, seconds: float, chance: random.Random) -> None:
     began = time.monotonic()
     sampled, alive = -_SAMPLE_SECONDS, began
-    kill_at = chance.uniform(*_KILL_SECONDS)
+    kill_at = chance.uniform(0.2, 0.8) * _KILLING * seconds  # at least one, however short the run
     while (now := time.monotonic() - began) < seconds:
         trouble.tick()
         pid = house.daemon_pid()
