@@ -52,6 +52,7 @@ class Choices:
     def __init__(self) -> None:
         self.decisions: list[Note] = []
         self.failures: list[Note] = []
+        self.reversed: list[Note] = []
 
     def see(self, event: Event) -> None:
         if isinstance(event, Said):
@@ -69,8 +70,7 @@ class Choices:
             elif _FAILED.search(sentence):
                 last = _keep(self.failures, Note(at, sentence, source))
                 self._reverse(sentence)
-            elif _DECIDED.search(sentence):
-                self._reverse(sentence)
+            elif self._reverse(sentence) or _DECIDED.search(sentence):
                 last = _keep(self.decisions, Note(at, sentence, source))
             else:
                 last = None
@@ -83,13 +83,16 @@ class Choices:
                 notes[notes.index(note)] = longer
         return longer
 
-    def _reverse(self, sentence: str) -> None:
-        """What this sentence turns round is no decision any more."""
+    def _reverse(self, sentence: str) -> bool:
+        """What this sentence turns round is no decision any more; whether there was such a thing."""
         if not _REVERSED.search(sentence) or not self.decisions:
-            return
+            return False
         best = max(self.decisions, key=lambda note: (_near(sentence, note.text), note.at))
         if _near(sentence, best.text) >= _SAME:
             self.decisions.remove(best)
+            self.reversed.append(best)
+            return True
+        return False
 
 
 def _near(one: str, other: str) -> float:

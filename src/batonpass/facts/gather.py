@@ -88,6 +88,7 @@ class Followed:
             background=self.processes.with_known(background),
             epic=epic,
             decisions=tuple(self.choices.decisions),
+            reversed=tuple(self.choices.reversed),
             failures=tuple(sorted([*self.choices.failures, *self.tools.errors.workarounds], key=lambda n: n.at)),
             errors=self.tools.errors.open,
             failing=self.tools.tests.failing,

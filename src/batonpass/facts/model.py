@@ -199,6 +199,7 @@ class Facts:
     constraints: tuple[Note, ...] = ()  # of the user, still in force
     revoked: tuple[Note, ...] = ()  # no longer in force: kept so that nobody presents them as if they were
     decisions: tuple[Note, ...] = ()
+    reversed: tuple[Note, ...] = ()  # decisions that no longer stand
     failures: tuple[Note, ...] = ()  # ways that were tried and did not work
     errors: tuple[Command, ...] = ()  # commands whose last run failed
     failing: tuple[str, ...] = ()  # names of tests whose last run failed

@@ -46,7 +46,8 @@ class TestRuns:
     def __init__(self) -> None:
         self._failing: dict[str, str] = {}  # name -> runner
 
-    def ended(self, command: str, ok: bool, text: str) -> None:
+    def ended(self, command: str, ok: bool, text: str) -> bool:
+        """Take in a run; gives whether it named tests that failed."""
         found = _RUNNER.search(command)
         runner = found[1] if found else ""
         failed = tuple(dict.fromkeys(_all(_NAMES, text)))
@@ -58,6 +59,7 @@ class TestRuns:
             self._failing[name] = runner
         while len(self._failing) > _MOST:
             del self._failing[next(iter(self._failing))]
+        return bool(failed)
 
     @property
     def failing(self) -> tuple[str, ...]:

@@ -101,12 +101,14 @@ class Tools:
         tail = _tail(event.text)
         ended = replace(started, ok=event.ok, exit=_exit_code(event), tail=tail)
         self._commands[event.call_id] = ended
-        self.errors.ended(ended)
+        named = False
         if ended.test:
             self.last_test = ended
-            self.tests.ended(ended.command, event.ok, event.text)
+            named = self.tests.ended(ended.command, event.ok, event.text)
         elif event.ok:
             self._take_back(ended.command)
+        if not named:  # tests that failed by name are followed by name
+            self.errors.ended(ended)
 
     def _take_back(self, command: str) -> None:
         named = reverted_by(command)

@@ -11,7 +11,8 @@ _MOST_CHARS = 40_000  # of one text: what is longer is a pasted log, and its end
 _LONGEST = 400
 _ENTRY = re.compile(r"^\s*(?:[-*+•]|\d{1,3}[.)])\s+(?:\[.\]\s+)?")
 _END = re.compile(
-    r"(?<=[.!?])(?<!\be\.g\.)(?<!\bi\.e\.)(?<!\bvs\.)(?<!\betc\.)[\"')\]]*\s+(?=[\"'(`*]*[A-Z0-9`/]|[\w.-]+/)"
+    r"(?<=[.!?])(?<!\be\.g\.)(?<!\bi\.e\.)(?<!\bvs\.)(?<!\betc\.)(?<!\bcf\.)(?<!\bno\.)(?<!\bca\.)(?<!\bresp\.)"
+    r"(?<!\.\.\.)[\"')\]]*\s+(?=\S)"
 )
 _WORD = re.compile(r"[a-z][a-z'’]+|\w*\d\w*", re.IGNORECASE)
 # Names that must be matched as they are: paths, code, numbers of two digits and more, words with inner signs.

@@ -6,8 +6,10 @@ another one.
 
 import re
 from collections.abc import Callable, Iterable, Iterator, Sequence
+from dataclasses import replace
 
 from batonpass.clock import iso
+from batonpass.facts.errors import plain
 from batonpass.facts.model import Command, Facts, GitFacts, Note, Todo, Utterance
 from batonpass.facts.wording import says
 from batonpass.handoff.document import Section
@@ -38,6 +40,7 @@ UNKNOWN = "Not known"
 SOURCES = "Sources"
 
 REVOKED = "[taken back later]"
+_BACKGROUND = re.compile(r"^Command running in background with ID:")
 _MOST_COMMITS = 15
 _SAME = 0.8  # of the words: what is told in fewer is recorded word for word
 
@@ -51,7 +54,7 @@ def recorded(
         (LATE, lambda _: _late(late)),
         (RULES, lambda known: _notes(facts.constraints, known)),
         (CARRIED, lambda known: _carried(facts, known)),
-        (GIT, lambda known: _git(facts.git, known) if facts.git else ""),
+        (GIT, lambda _: _git(facts.git) if facts.git else ""),
         (BACKGROUND, lambda known: _background(facts, known)),
         (TODOS, lambda known: _todos(facts.todos, known)),
         (FAILING, lambda known: _bullets([name for name in facts.failing if name not in known])),
@@ -61,7 +64,7 @@ def recorded(
         (FAILURES, lambda known: _notes(facts.failures, known)),
         (VALUES, lambda known: _values(facts, known)),
         (PROMPTS, lambda _: _utterances(facts.prompts, "Prompt", facts)),
-        (COMMANDS, lambda _: _commands([c for c in facts.commands if c != facts.last_test and c not in facts.errors])),
+        (COMMANDS, lambda _: _commands(_past(facts))),
         (TOUCHED, lambda known: _touched(facts, known)),
         (EPIC, lambda known: _epic(facts, known)),
         (SAID, lambda _: _utterances(facts.said, "Text", facts)),
@@ -125,7 +128,8 @@ def _utterances(utterances: Sequence[Utterance], label: str, facts: Facts) -> st
 def current(text: str, facts: Facts) -> str:
     """A text without the sentences that no longer hold: quoted once more, they would be obeyed."""
     live = {value.text for value in facts.values}
-    gone = [note.text for note in facts.revoked] + [value.text for value in facts.stale if value.text not in live]
+    gone = [note.text for note in (*facts.revoked, *facts.reversed)]
+    gone += [value.text for value in facts.stale if value.text not in live]
     for sentence in gone:
         pattern = r"\s+".join(re.escape(word) for word in sentence.rstrip("…").split())
         text = re.sub(pattern, REVOKED, text)
@@ -145,6 +149,17 @@ def _commands(commands: Sequence[Command]) -> str:
     return joined(entries)
 
 
+def _past(facts: Facts) -> list[Command]:
+    """The commands that are told nowhere else. What a later run made untrue, or background work, has no output."""
+    shown = []
+    for n, command in enumerate(facts.commands):
+        if command == facts.last_test or command in facts.errors or _BACKGROUND.search(command.tail):
+            continue
+        again = any(plain(later.command) == plain(command.command) for later in facts.commands[n + 1 :])
+        shown.append(replace(command, tail="") if again or command.test else command)
+    return shown
+
+
 def _result(command: Command) -> str:
     if command.ok is None:
         return "no result yet"
@@ -157,14 +172,13 @@ def _todo(todo: Todo) -> str:
     return f"[{'x' if todo.state == 'completed' else ' '}] {todo.text} ({todo.state})"
 
 
-def _git(git: GitFacts, known: str) -> str:
+def _git(git: GitFacts) -> str:
     lines = [f"- Branch: {git.branch or 'none, detached'}, head {(git.head or 'none yet')[:12]}"]
     if git.upstream:
         lines.append(f"- Upstream: {git.upstream}, {git.ahead} ahead, {git.behind} behind")
     if git.operation:
         lines.append(f"- Under way: {git.operation}")
-    unnamed = [change for change in git.changes if not mentions(known, change.path)]
-    lines += [f"- Changed: {written(change.path)} ({change.state})" for change in unnamed]
+    lines += [f"- Changed: {written(change.path)} ({change.state})" for change in git.changes]
     lines += [f"- In conflict: {written(path)}" for path in git.conflicts]
     lines += [f"- Stash: {stash}" for stash in git.stashes]
     made = git.session_commits[:_MOST_COMMITS]
