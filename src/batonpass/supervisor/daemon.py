@@ -212,7 +212,7 @@ class Daemon:
         except FileNotFoundError:
             return True
         now = self.clock.now()
-        if any(watch.session.state is not State.ENDED for watch in self.supervisor.watches.values()):
+        if any(watch.session.state not in (State.ENDED, State.DEAD) for watch in self.supervisor.watches.values()):
             self._last_needed = now
         return now - self._last_needed >= _IDLE_SECONDS
 

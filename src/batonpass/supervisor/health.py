@@ -30,8 +30,8 @@ class Health:
         """One round over every live session."""
         panes: dict[str, dict[PaneRef, PaneInfo] | None] = {}
         for watch in list(self._supervisor.watches.values()):
-            if watch.session.state is State.ENDED:
-                continue
+            if watch.session.state in (State.ENDED, State.DEAD):
+                continue  # only a new process, which a cycle starts, brings it back
             pane = watch.session.pane
             if pane is not None and pane.socket not in panes:
                 panes[pane.socket] = await self._panes(pane.socket)
