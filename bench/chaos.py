@@ -15,10 +15,10 @@ import sys
 import time
 from collections import Counter
 
-from _common import Figures, Table, machine, parser, show
+from _common import Figures, Table, parser, show
 from _crew import Crew, crew
 from _judge import Verdict, judge
-from _pages import write_section
+from _pages import write_block
 from _place import Failed
 
 from batonpass.sim import chaos
@@ -117,8 +117,8 @@ def main() -> int:
     }
     table = report(verdict, where, figures)
     if given.write:
-        words = f"`bench/chaos.py --kills {given.kills} --sessions {given.sessions} --store {given.store}`"
-        write_section(f"chaos-{given.store}", f"Kills of the daemon on {given.store}", words, table, machine())
+        words = f"bench/chaos.py --kills {given.kills} --sessions {given.sessions} --store {given.store}"
+        write_block(f"chaos-{given.store}", words, table, figures)
     show(table, figures, only_json=given.json)
     return 0 if verdict.good else 1
 

@@ -14,10 +14,10 @@ from collections.abc import Sequence
 from dataclasses import dataclass, field
 from itertools import cycle, islice, pairwise
 
-from _common import ROOT, Figures, Table, machine, parser, show
+from _common import ROOT, Figures, Table, parser, show
 from _crew import NOTE, Crew, crew
 from _judge import Verdict, judge
-from _pages import write_section
+from _pages import write_block
 from _plot import Panel, svg
 from _samples import Sample, flat, growth, last_life, look
 from _trouble import CHARACTERS, Trouble
@@ -204,9 +204,8 @@ def main() -> int:
     if given.write:
         title = f"{given.sessions} sessions for {given.minutes:g} minutes, with faults"
         PICTURE.write_text(picture(result.samples, title), encoding="utf-8")
-        words = f"`bench/soak.py --minutes {given.minutes:g} --sessions {given.sessions}`"
-        shown = ["![The daemon over time](pictures/soak.svg)", ""]
-        write_section("soak", f"Soak: {title}", words, table, machine(), shown)
+        words = f"bench/soak.py --minutes {given.minutes:g} --sessions {given.sessions}"
+        write_block("soak", words, table, figures, f"pictures/{PICTURE.name}")
     show(table, figures, only_json=given.json)
     grows = given.minutes >= _JUDGED_MINUTES and not all(figures["flat"].values())
     return 0 if result.verdict.good and not grows else 1

@@ -10,7 +10,7 @@ from tests.bench.test_bench import ROOT, bench
 sys.path.insert(0, str(ROOT / "bench"))
 
 from _judge import Start, Story, story_of, twice, unsealed  # type: ignore[import-not-found]
-from _pages import write_section  # type: ignore[import-not-found]
+from _pages import write_block  # type: ignore[import-not-found]
 
 A, B = Start(1.0, "a", "startup"), Start(5.0, "b", "clear")
 
@@ -77,13 +77,14 @@ def test_the_story_of_a_project_is_told_by_its_own_transcripts_only() -> None:
     assert story.prompts == [(2.0, "a", "hello")]
 
 
-def test_a_section_is_replaced_and_the_rest_of_the_page_stays(tmp_path: Path) -> None:
+def test_a_block_is_replaced_between_its_marks_and_the_rest_of_the_page_stays(tmp_path: Path) -> None:
     page = tmp_path / "page.md"
-    for value in ("1", "2"):
-        write_section("x", "Kills", "`bench/x.py`", [["lost"], [value]], {"cores": "2"}, page=page)
-        write_section("y", "Other", "`bench/y.py`", [["lost"], ["7"]], {"cores": "2"}, page=page)
+    page.write_text("# Page\n\n<!-- x -->\n<!-- /x -->\n\nMore words.\n", encoding="utf-8")
+    for lost in (1, 2):
+        write_block("x", "bench/x.py", [["lost"], [f"{lost} of 9"]], {"lost": lost}, page=page)
+        write_block("y", "bench/y.py", [["lost"], ["7"]], {}, page=page)
     text = page.read_text(encoding="utf-8")
-    assert (text.count("## Kills"), text.count("## Other")) == (1, 1)
-    assert "| 2    |" in text
-    assert "| 1    |" not in text
-    assert text.startswith("# Benchmarks")
+    assert (text.count("`bench/x.py`"), text.count("`bench/y.py`")) == (1, 1)
+    assert "| 2 of 9 |" in text
+    assert "1 of 9" not in text
+    assert text.index("bench/x.py") < text.index("More words.") < text.index("bench/y.py")
