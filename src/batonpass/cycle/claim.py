@@ -6,18 +6,22 @@ and whatever fails here is left for the worker.
 """
 
 import logging
+from typing import TYPE_CHECKING
 
-from dbos._core import execute_dequeued_workflow
-from dbos._dbos import _get_dbos_instance
-from dbos._queue import Queue
-from dbos._utils import GlobalParams, generate_uuid
+if TYPE_CHECKING:
+    from dbos._queue import Queue
 
 log = logging.getLogger(__name__)
 
 
-def claim(queue: Queue) -> None:
+def claim(queue: "Queue") -> None:
     """Run what is queued for this host. Blocks for a few milliseconds; call it beside the event loop."""
     try:
+        # Names of the engine's own inside: a release without them costs a moment, not the daemon.
+        from dbos._core import execute_dequeued_workflow
+        from dbos._dbos import _get_dbos_instance
+        from dbos._utils import GlobalParams, generate_uuid
+
         engine, owner = _get_dbos_instance(), generate_uuid()
         store = engine._sys_db
         claimed, _ = store.start_queued_workflows(
