@@ -233,7 +233,7 @@ values = st.recursive(
 keys = st.sampled_from([*Config.model_fields, "handoff", "~x"])
 
 
-@settings(suppress_health_check=[HealthCheck.function_scoped_fixture], max_examples=60)
+@settings(suppress_health_check=[HealthCheck.function_scoped_fixture, HealthCheck.too_slow], max_examples=60)
 @given(data=st.dictionaries(keys, values, max_size=4))
 def test_no_content_takes_the_daemon_down(tmp_path: Path, data: dict[str, object]) -> None:
     folder = tmp_path / ".baton"
