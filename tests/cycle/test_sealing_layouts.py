@@ -1,0 +1,84 @@
+"""A cycle in the other layouts: the document in its place, once, committed alone, and the chain goes on."""
+
+import asyncio
+import subprocess
+from pathlib import Path
+
+import pytest
+
+from batonpass.cycle import sealing
+from batonpass.cycle.plan import Move, Step
+from batonpass.handoff.markdown import parse
+from batonpass.handoff.seal import checksum_ok
+from tests.cycle.scene import Scene
+
+FACTS_ALONE = Move(Step.SEAL, document=False)
+
+
+def git(scene: Scene, *words: str) -> str:
+    done = subprocess.run(["git", "-C", str(scene.project), *words], check=True, capture_output=True, encoding="utf-8")
+    return done.stdout
+
+
+@pytest.fixture
+def living(scene: Scene) -> Path:
+    scene.configure("layout: living\n")
+    for name, value in (("user.name", "a"), ("user.email", "a@example.org")):
+        git(scene, "config", name, value)
+    return scene.project / "docs" / "HANDOFF.md"
+
+
+def next_round(scene: Scene) -> None:
+    scene.clock.advance(60)
+    scene.case.remember(round_began=scene.clock.now())
+
+
+async def test_a_living_document_is_updated_in_place_and_committed_alone(scene: Scene, living: Path) -> None:
+    git(scene, "add", "reader.py")
+    for _ in range(2):
+        assert "committed" in (await sealing.seal(scene.case, FACTS_ALONE)).note
+        next_round(scene)
+    text = living.read_text(encoding="utf-8")
+    assert (parse(text).number, parse(text).previous) == (2, "HANDOFF.md")
+    assert checksum_ok(text)
+    assert git(scene, "show", "--name-only", "--format=").split() == ["docs/HANDOFF.md"]
+    assert git(scene, "diff", "--cached", "--name-only") == "reader.py\n"
+    assert [record.number for record in scene.store.handoffs()] == [1, 2]
+
+
+async def test_the_documents_of_a_layout_never_count_as_dirty(scene: Scene, living: Path) -> None:
+    await sealing.seal(scene.case, FACTS_ALONE)
+    living.write_text(living.read_text(encoding="utf-8") + "\n", encoding="utf-8")
+    facts = await scene.case.facts()
+    assert facts.git is not None
+    assert not [path for path in facts.git.dirty if path.startswith("docs/")]
+
+
+async def test_after_a_crash_the_old_document_is_not_taken_for_the_new_one(scene: Scene, living: Path) -> None:
+    await sealing.seal(scene.case, FACTS_ALONE)
+    next_round(scene)
+    scene.case.remember(planned=str(living), planned_round=scene.case.since, planned_number=2)
+    await sealing.seal(scene.case, FACTS_ALONE)
+    assert parse(living.read_text(encoding="utf-8")).number == 2
+
+
+async def test_a_document_that_was_updated_before_a_crash_is_kept(scene: Scene, living: Path) -> None:
+    case = scene.case
+    await asyncio.to_thread(sealing._seal, case, await case.facts(), False)
+    before = living.read_text(encoding="utf-8")
+    scene.clock.advance(60)
+    await sealing.seal(scene.case, FACTS_ALONE)
+    assert living.read_text(encoding="utf-8") == before
+
+
+async def test_a_change_of_layout_between_two_handoffs_keeps_the_chain(scene: Scene) -> None:
+    found = []
+    for name in ("files", "living", "sandbox"):
+        scene.configure(f"layout: {name}\nauto_commit: false\n")
+        outcome = await sealing.seal(scene.case, FACTS_ALONE)
+        path = Path(str(outcome.data["path"]))
+        document = parse(path.read_text(encoding="utf-8"))
+        found.append((document.number, document.previous, path.name))
+        next_round(scene)
+    assert [number for number, _, _ in found] == [1, 2, 3]
+    assert [previous for _, previous, _ in found] == [None, found[0][2], found[1][2]]
