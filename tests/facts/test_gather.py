@@ -91,6 +91,12 @@ def test_only_the_last_fifteen_commands_are_kept_but_the_last_test_stays(tmp_pat
     assert (facts.last_test.command, facts.last_test.ok) == ("npm test", False)
 
 
+def test_a_record_that_holds_calls_twice_is_still_read(tmp_path: Path) -> None:
+    calls = [ToolCalled(n, str(n % 3), "Bash", {"command": f"echo {n}"}) for n in range(40)]
+    rest = [ToolCalled(n, f"x{n}", "Bash", {"command": f"ls {n}"}) for n in range(14)]
+    assert len(facts_of(tmp_path, *calls, *rest).commands) == 15
+
+
 @pytest.mark.parametrize(
     ("command", "is_test"),
     [

@@ -84,6 +84,8 @@ class Tools:
         if not command:
             return
         is_test = bool(_TEST.search(command))
+        if event.call_id in self._commands:  # a record may hold a call twice
+            self._order.remove(event.call_id)
         self._commands[event.call_id] = Command(event.at, command, None, None, "", is_test)
         self._order.append(event.call_id)
         while len(self._order) > _LAST_COMMANDS:
