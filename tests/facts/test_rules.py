@@ -28,6 +28,9 @@ def rules(folder: Path, *prompts: str) -> list[str]:
         "Commits need to be signed.",
         "Under no circumstances may the seed data change.",
         "vendor/ is off limits.",
+        "I'd rather you didn't touch infra/terraform.",
+        "The customer insists on ISO dates.",
+        "Let's leave the changelog to me.",
         "Could you please always write British English?",
     ],
 )
@@ -59,6 +62,9 @@ def test_what_is_no_demand_is_not_kept_as_one(tmp_path: Path, text: str) -> None
         ("Use port 8080 for the proxy.", "Actually, use port 9090 for the proxy instead of 8080."),
         ("All tests must run on Node 18.", "Change of plan: tests must run on Node 22 from now on."),
         ("Keep the old login page.", "We don't need the old login page any more."),
+        ("Stick with Postgres 15 please.", "We got approval, Postgres 16 is fine."),
+        ("Keep p95 below 250 ms.", "The p95 target is now 400 ms, the 250 ms one is off the table."),
+        ("No mocks in tests.", "Mocks are allowed in tests again."),
         ("Never push without asking me.", "Scratch that."),
     ],
 )

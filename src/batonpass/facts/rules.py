@@ -6,23 +6,18 @@ from dataclasses import dataclass
 
 from batonpass.facts.conversation import is_batons
 from batonpass.facts.model import Note
-from batonpass.facts.wording import names, overlap, puts_aside, same, sentences, stems
+from batonpass.facts.wording import names, overlap, puts_aside, renumbered, same, sentences, stems
 from batonpass.transcripts.events import Event, Origin, Prompted
 
 _RULE = re.compile(
-    r"\b(?:must(?:n't)?|never|always|don'?t|do not|only|cannot|can'?t|may not|shall|should(?:n't)?|has to"
-    r"|have to"
-    r"|needs? to|avoid|without|ensure|make sure|remember|prefer|keep(?! \w+ing\b)|stick (?:to|with)"
-    r"|stay (?:on|with"
-    r"|away|within)"
-    r"|leave .{1,60} (?:alone|as|untouched|out)|no (?:more|less|fewer|later|longer) than|at (?:most|least)"
-    r"|off[- ]limits"
-    r"|forbidden|(?:not|n't) allowed|required?|hands off|refrain|under no circumstances|frozen|not to"
-    r"|limit(?:ed)? to"
-    r"|instead of|rather than|by default|from now on|whatever you do|important|is fixed|exactly|unless"
-    r"|every|each)\b"
-    r"|^(?:please )?(?:no|use|write|run|name|target|put|treat|assume|follow|pin|skip|ask|commit|stop|wait"
-    r"|support)\b"
+    r"\b(?:must(?:n't)?|never|always|don'?t|do not|only|cannot|can'?t|may not|shall|should(?:n't)?|has to|have to"
+    r"|needs? to|avoid|without|ensure|make sure|remember|prefer|keep(?! \w+ing\b)|stick (?:to|with)|stays?|remains?"
+    r"|leave .{1,60} (?:alone|as|untouched|out|to (?:me|us))|no (?:more|less|fewer|later|longer) than"
+    r"|at (?:most|least)|off[- ]limits|forbidden|(?:not|n't) allowed|required?|hands off|refrain|frozen|not to"
+    r"|under no circumstances|limit(?:ed)? to|instead of|rather than|by default|from now on|whatever you do"
+    r"|important|is fixed|exactly|unless|every|each|everywhere|insists?|demands?|mandatory|prohibited|banned"
+    r"|read-only|rather (?:you|we) did ?n.t)\b"
+    r"|^(?:please )?(?:no|use|write|run|name|target|put|treat|assume|follow|pin|skip|ask|commit|stop|wait|support)\b"
     r"|^(?:everything|every|each|all|any|nothing|nobody|none)\b"
     r"|,? not [`\w]+[\w.` -]*$",
     re.IGNORECASE,
@@ -144,4 +139,6 @@ def _score(turn: _Turn, note: Note) -> float:
         score += 0.25
     if names(turn.text) & names(note.text):
         score += 0.2
+    if renumbered(turn.text, note.text):
+        score += 0.3
     return score

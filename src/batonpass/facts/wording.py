@@ -110,6 +110,20 @@ def puts_aside(text: str, other: str) -> bool:
     return found is not None and bool(stems(other) & stems(found[1]) or names(other) & names(found[1]))
 
 
+_NUMBERED = re.compile(r"\b([a-z][a-z-]{2,}) v?(\d[\w.]*\b)", re.IGNORECASE)
+
+
+def renumbered(one: str, other: str) -> bool:
+    """Whether two texts give different numbers to the same thing.
+
+    >>> renumbered("Postgres 16 is fine", "Stick with Postgres 15 please")
+    True
+    """
+    first = {name.lower(): number for name, number in _NUMBERED.findall(one)}
+    second = {name.lower(): number for name, number in _NUMBERED.findall(other)}
+    return any(second.get(name, number) != number for name, number in first.items())
+
+
 def same(one: str, other: str) -> bool:
     """Whether two sentences say the same, in the same words but for their forms and their order."""
     return stems(one) == stems(other) and names(one) == names(other)
