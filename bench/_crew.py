@@ -2,6 +2,7 @@
 
 import contextlib
 import shutil
+import signal
 import subprocess
 import sys
 import tempfile
@@ -99,6 +100,7 @@ def _at_rest(status: Mapping[str, Any]) -> bool:
 @contextlib.contextmanager
 def crew(store: str, name: str) -> Iterator[Crew]:
     """An empty house on a database of that kind. Afterwards all has ended, and is gone unless `keep` was set."""
+    signal.signal(signal.SIGTERM, lambda *_: sys.exit(1))  # a run that is stopped leaves nothing behind either
     folder = Path(tempfile.mkdtemp(prefix=f"baton-{name}-")).resolve()
     with contextlib.ExitStack() as stack:
         url = stack.enter_context(private_postgres()) if store == "postgres" else None
