@@ -154,4 +154,4 @@ class Settings(HandoffKeys):
 
 
 # A project's files come with a clone: what runs programs or concerns the whole host is not theirs to set.
-HOME_ONLY = frozenset({"agents", "tmux", "store", "notify", "max_concurrent"})
+HOME_ONLY = frozenset({"agents", "tmux", "store", "notify", "max_concurrent", "redact_allow"})

@@ -27,8 +27,9 @@ class _Rule:
 def secrets_in(text: str) -> Iterator[tuple[str, str]]:
     """The secrets that the rules find, each with the name of its rule."""
     low = text.lower()
-    present = {word for word in _keywords() if word in low}
-    for rule in _rules():
+    rules = _rules()
+    present = {word for word in _keywords(rules) if word in low}
+    for rule in rules:
         if present.isdisjoint(rule.keywords):
             continue
         seen = 0
@@ -66,9 +67,9 @@ def _positions(low: str, keyword: str) -> Iterator[int]:
 
 
 @lru_cache(maxsize=1)
-def _keywords() -> frozenset[str]:
+def _keywords(rules: tuple[_Rule, ...]) -> frozenset[str]:
     """Of all rules: most texts hold none of them, which is soon seen."""
-    return frozenset(word for rule in _rules() for word in rule.keywords)
+    return frozenset(word for rule in rules for word in rule.keywords)
 
 
 @lru_cache(maxsize=1)
