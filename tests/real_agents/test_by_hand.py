@@ -38,7 +38,7 @@ def test_baton_handoff_waits_for_a_busy_session_and_asks_in_its_stop_hook(
 ) -> None:
     gate = project / "gate"
     os.mkfifo(gate)
-    model.brain = Worker(WorkerSettings(command="cat gate"))
+    model.brain = Worker(WorkerSettings(command="read -r word < gate"))
     baton.run(prompt="please begin")
     baton.wait_for(lambda status: status["state"] == "busy")
     baton.command("handoff", "--no-wait")

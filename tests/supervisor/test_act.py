@@ -219,6 +219,7 @@ async def test_a_stop_hook_is_not_held_where_nothing_is_due(scene: Scene) -> Non
 
 
 async def test_a_stop_hook_is_held_until_the_ask_is_laid_out(scene: Scene) -> None:
+    scene.watch.window = 200_000
     scene.talk.say("all done", used=145_000)
     held: list[bool] = []
 
@@ -235,7 +236,18 @@ async def test_a_stop_hook_is_held_until_the_ask_is_laid_out(scene: Scene) -> No
     assert scene.clock.now() - before < 2
 
 
+async def test_nothing_is_handed_off_on_a_guessed_window_while_the_status_line_is_about_to_tell(scene: Scene) -> None:
+    scene.talk.say("all done", used=145_000)
+    await scene.supervisor.take_hook(scene.watch, stop("all done"), scene.clock.now())
+    assert scene.cycles == []
+    payload = {"session": TALK, "window": 200_000, "used": 145_000, "model": "m"}
+    scene.supervisor.take_statusline(scene.watch, payload, scene.clock.now())
+    await asyncio.sleep(0)
+    assert len(scene.cycles) == 1
+
+
 async def test_a_stop_hook_is_let_go_when_the_ask_does_not_come(scene: Scene) -> None:
+    scene.watch.window = 200_000
     scene.talk.say("all done", used=145_000)
     before = scene.clock.now()
     await scene.supervisor.take_hook(scene.watch, stop("all done"), before)

@@ -114,7 +114,7 @@ async def test_it_is_typed_when_the_person_has_cleared_the_box(keys: Keys, watch
 
     keys.obstacle = spied  # type: ignore[method-assign]
     await keys.ready(watch, 60.0)
-    assert looks == 3
+    assert looks == 4  # once more, since the agent's word may lag behind the person's Enter
 
 
 async def test_a_prompt_is_pasted_once_and_entered_once(keys: Keys, watch: Watch, panes: FakePanes) -> None:

@@ -75,17 +75,18 @@ def _passed(case: Case, way: Way) -> Outcome:
 async def _clear(case: Case) -> Outcome:
     watch, keys = case.watch, case.stage.keys
     try:
-        typed = case.recall("clear_typed") and await keys.holds(watch, case.agent.clear_command)
-        if not typed:
-            await keys.ready(watch, case.config.timeouts.pass_)
+        own = case.agent.clear_command if case.recall("clear_typed") else None
+        typed = await keys.ready(watch, case.config.timeouts.pass_, own)
         watch.read()
         if _new_prompts(case):
+            if typed:
+                await keys.take_back(watch, case.agent.clear_command)
             case.remember(round_began=case.stage.clock.now())
             return Outcome(Step.PASS, NEW_PROMPT, "the user said something after the document was written")
         case.remember(clear_typed=True)
         case.stage.probe("pass:typing")
         await keys.submit(
-            watch, case.agent.clear_command, lambda: _successor(case) is not None, pasted=bool(typed), taken=0.0
+            watch, case.agent.clear_command, lambda: _successor(case) is not None, pasted=typed, taken=0.0
         )
     except NotReady as obstacle:
         if obstacle.code == GONE:

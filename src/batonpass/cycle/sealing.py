@@ -9,6 +9,7 @@ from pathlib import Path
 from batonpass.cycle.case import Case
 from batonpass.cycle.plan import CANNOT_WRITE, Move, Outcome, Step
 from batonpass.cycle.writing import read_draft
+from batonpass.disk import open_plain
 from batonpass.facts import Facts
 from batonpass.handoff.chain import following_of
 from batonpass.handoff.check import check as compare
@@ -87,7 +88,7 @@ def fingerprint(facts: Facts) -> str | None:
     for path in facts.git.dirty:
         digest.update(path.encode())
         try:
-            with (facts.project / path).open("rb") as file:
+            with open_plain(facts.project / path) as file:
                 digest.update(file.read(_FINGERPRINT_BYTES))
         except OSError:
             digest.update(b"gone")

@@ -221,10 +221,8 @@ async def type_once(keys: Keys, watch: Watch, text: str, arrived: Callable[[], b
     watch.read()
     if arrived():
         return True
-    if await keys.holds(watch, text):
-        return await keys.submit(watch, text, arrived, pasted=True, patient=True)
-    await keys.ready(watch, seconds)
-    return arrived() or await keys.submit(watch, text, arrived, patient=True)
+    pasted = await keys.ready(watch, seconds, text)
+    return arrived() or await keys.submit(watch, text, arrived, pasted=pasted, patient=True)
 
 
 async def wait(case: Case, move: Move) -> Outcome:

@@ -136,9 +136,11 @@ def _read_created(text: str) -> dict[str, Value] | None:
     bare = text.removesuffix(" UTC").removesuffix("Z").replace("T", " ").strip()
     for form in ("%Y-%m-%d %H:%M:%S", "%Y-%m-%d %H:%M", "%Y-%m-%d"):
         try:
-            return {"created": int(datetime.strptime(bare, form).replace(tzinfo=UTC).timestamp())}
+            moment = datetime.strptime(bare, form).replace(tzinfo=UTC)
         except ValueError:
             continue
+        # A date from before there were such documents stays as it is written.
+        return {"created": int(moment.timestamp())} if moment.year >= 1970 else None
     return None
 
 

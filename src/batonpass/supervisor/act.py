@@ -24,6 +24,7 @@ from batonpass.transcripts.events import Compacted
 log = logging.getLogger(__name__)
 
 _LAG_SECONDS = 0.3  # at a stop the transcript lags behind; longer than this nobody waits for it
+_GUESS_SECONDS = 10.0
 _HOLD_SECONDS = 2.0  # how long a stop hook is held for a cycle that is about to ask
 _WRITING = (Step.PREPARE, Step.SAFE_POINT, Step.ASK, Step.AWAIT, Step.CHECK)
 
@@ -142,9 +143,11 @@ class Supervisor:
         await watch.until(settled, _HOLD_SECONDS)
 
     def take_statusline(self, watch: Watch, payload: Mapping[str, object], at: float) -> None:
-        reading = watch.agent.statusline(payload, at, watch.env)
+        reading, window = watch.agent.statusline(payload, at, watch.env), watch.window
         if reading is not None:
             self.take_reading(watch, reading)
+            if watch.window != window:  # what was only guessed before is known now
+                self.consider(watch)
         self.persist(watch)
 
     def take_reading(self, watch: Watch, reading: Reading) -> None:
@@ -211,7 +214,7 @@ class Supervisor:
 
     def _due(self, watch: Watch, standing: Standing, decision: Decision) -> None:
         """A handoff is due: start it, unless a guard holds the session back."""
-        if not self.starter.may_start(watch):
+        if not self.starter.may_start(watch) or self._only_guessed(watch):
             return
         if len(watch.readings) == 1 and watch.session.chain and not standing.futile:
             standing.futile = self._born_full(watch, decision)
@@ -223,6 +226,13 @@ class Supervisor:
             self.spawn(self.starter.start(watch, decision.reason.rstrip("."), force=decision.force))
         elif sentence := self.starter.pause_to_tell(watch, verdict):
             self.spawn(self.tell(watch, sentence))
+
+    def _only_guessed(self, watch: Watch) -> bool:
+        """Whether the window is a guess that the status line will settle in a moment; nothing is cleared on a guess."""
+        reading = watch.reading
+        if watch.window is not None or not watch.hooks_seen or reading is None:
+            return False
+        return self.clock.now() - reading.at < _GUESS_SECONDS
 
     def show_line(self, watch: Watch) -> None:
         """Lay out what the agent's status line shows, when it has changed."""

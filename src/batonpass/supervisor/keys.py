@@ -15,6 +15,7 @@ _PASTE_SECONDS = 0.15  # an Enter sooner after a paste is sometimes swallowed
 _LOOK_SECONDS = 0.05
 _SOON_SECONDS = 0.01
 _CONFIRM_SECONDS = 2.0
+_SENT_SECONDS = 0.8  # from a person's Enter to the agent's own word of it
 _TAKEN_SECONDS = 20.0
 _SHOWN_SECONDS = 6.0
 _BUSY_SECONDS = 60.0  # how long a typed prompt may stand in the box of an agent that something else set to work
@@ -85,15 +86,26 @@ class Keys:
             return NotReady(DIALOG, "the screen shows no input box")
         return None
 
-    async def ready(self, watch: Watch, seconds: float) -> None:
-        """Return when the session can be typed into; raises NotReady with the last obstacle after that time."""
+    async def ready(self, watch: Watch, seconds: float, own: str | None = None) -> bool:
+        """Return when the session can be typed into; raises NotReady with the last obstacle after that time.
+
+        True when the box holds `own`, a text of ours that could not be sent before; else it is empty.
+        """
         deadline = self._clock.now() + seconds
         reading_since: float | None = None
-        looked = 0
+        looked, typed_in = 0, False
         while True:
             obstacle = await self.obstacle(watch)
+            if obstacle is None and not typed_in:
+                return False
             if obstacle is None:
-                return
+                # Somebody has just sent or removed what stood in the box: the agent's word may lag behind.
+                typed_in = False
+                await self._clock.sleep(_SENT_SECONDS)
+                continue
+            if obstacle.code == TEXT and own is not None and await self.holds(watch, own):
+                return True
+            typed_in = typed_in or obstacle.code == TEXT
             now = self._clock.now()
             if obstacle.code == GONE or now >= deadline:
                 raise obstacle
@@ -109,6 +121,12 @@ class Keys:
     async def _leave_mode(self, watch: Watch) -> None:
         if watch.session.pane is not None:
             await self._terminal.leave_mode(watch.session.pane)
+
+    async def take_back(self, watch: Watch, text: str) -> None:
+        """Remove a text of ours that stands unsent, alone, in an idle agent's box."""
+        if watch.session.pane is not None and await self.holds(watch, text):
+            await self._terminal.press(watch.session.pane, "C-c")
+            await self._clock.sleep(_SENT_SECONDS)
 
     async def holds(self, watch: Watch, text: str) -> bool:
         """Whether this very text stands unsent in an idle agent's box: typed before a crash, and not sent."""

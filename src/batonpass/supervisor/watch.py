@@ -225,9 +225,16 @@ class Watch:
 
     def reading_of(self, used: int, at: float, model: str | None, source: Source) -> Reading:
         """A reading from a count of tokens, with the best known window."""
-        window = self.window or self.agent.window(model or self.session.model, self.env)
+        window = self.window or self.agent.window(self._whole_name(model), self.env)
         sure = CONFIDENCE[source] if self.window else min(CONFIDENCE[source], 0.7)
         return Reading(at, self.conversation.agent_session, used, window, self.usable(window), source, sure, model)
+
+    def _whole_name(self, model: str | None) -> str | None:
+        """The model's name with its variant, such as [1m]: records leave it out, and with it goes the window."""
+        known = self.session.model
+        if model is None or (known is not None and known.partition("[")[0] == model):
+            return known
+        return model
 
     def take_reading(self, reading: Reading) -> bool:
         """Keep a reading of the live conversation; False for another's, or for a worse and older one."""
@@ -250,7 +257,7 @@ class Watch:
             self.readings = []  # the step from a guess to a count is no growth
         self.readings = [*self.readings, reading][-_READINGS:]
         if reading.model:
-            self.session = replace(self.session, model=reading.model)
+            self.session = replace(self.session, model=self._whole_name(reading.model))
         self.changed()
         return True
 
