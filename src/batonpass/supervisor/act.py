@@ -24,7 +24,7 @@ from batonpass.transcripts.events import Compacted
 log = logging.getLogger(__name__)
 
 _LAG_SECONDS = 0.3  # at a stop the transcript lags behind; longer than this nobody waits for it
-_GUESS_SECONDS = 10.0
+_GUESS_SECONDS = 3.0
 _HOLD_SECONDS = 2.0  # how long a stop hook is held for a cycle that is about to ask
 _WRITING = (Step.PREPARE, Step.SAFE_POINT, Step.ASK, Step.AWAIT, Step.CHECK)
 
@@ -214,7 +214,10 @@ class Supervisor:
 
     def _due(self, watch: Watch, standing: Standing, decision: Decision) -> None:
         """A handoff is due: start it, unless a guard holds the session back."""
-        if not self.starter.may_start(watch) or self._only_guessed(watch):
+        if not self.starter.may_start(watch):
+            return
+        if self._only_guessed(watch):
+            self.spawn(self._consider_later(watch))
             return
         if len(watch.readings) == 1 and watch.session.chain and not standing.futile:
             standing.futile = self._born_full(watch, decision)
@@ -233,6 +236,12 @@ class Supervisor:
         if watch.window is not None or not watch.hooks_seen or reading is None:
             return False
         return self.clock.now() - reading.at < _GUESS_SECONDS
+
+    async def _consider_later(self, watch: Watch) -> None:
+        """A status line that does not come (no daemon heard it, say) must not leave the guess for ever."""
+        await self.clock.sleep(_GUESS_SECONDS)
+        if watch.window is None:
+            self.consider(watch)
 
     def show_line(self, watch: Watch) -> None:
         """Lay out what the agent's status line shows, when it has changed."""
