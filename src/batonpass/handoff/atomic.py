@@ -4,7 +4,7 @@ import os
 import secrets
 from pathlib import Path
 
-from batonpass.disk import read_plain, write_once
+from batonpass.disk import read_plain, sync_folder, write_once
 
 
 def write_new(path: Path, data: bytes) -> None:
@@ -23,7 +23,7 @@ def write_new(path: Path, data: bytes) -> None:
         os.rename(temporary, path)
     finally:
         temporary.unlink(missing_ok=True)
-    _sync_folder(path.parent)
+    sync_folder(path.parent)
 
 
 def _holds(path: Path, data: bytes) -> bool:
@@ -52,11 +52,3 @@ def _temporary(path: Path, data: bytes) -> Path:
         temporary.unlink(missing_ok=True)
         raise
     return temporary
-
-
-def _sync_folder(folder: Path) -> None:
-    descriptor = os.open(folder, os.O_RDONLY)
-    try:
-        os.fsync(descriptor)
-    finally:
-        os.close(descriptor)
