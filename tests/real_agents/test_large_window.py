@@ -26,5 +26,6 @@ def test_a_million_tokens_are_known_as_such_and_handed_off_at_85_percent_of_what
     cycle = baton.cycle()
     assert_passed(baton, model, cycle)
     assert "is due at 821,950" in cycle.cause
-    assert cycle.percent == pytest.approx(86.9, abs=0.1)
+    # The turn has two responses, and each may be the one that Baton read when it decided.
+    assert any(cycle.percent == pytest.approx(100 * used / 967_000, abs=0.1) for used in (840_000, 870_000))
     assert baton.rest()["window"] == 1_000_000
