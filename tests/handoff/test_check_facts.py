@@ -6,6 +6,7 @@ from pathlib import Path
 
 import pytest
 
+from batonpass.agents.base import BackgroundTask
 from batonpass.facts import Change, Command, Facts, GitFacts, Note, OpenItem, Subagent, Todo
 from batonpass.handoff import names
 from batonpass.handoff.check import Gap, check, check_text
@@ -29,6 +30,7 @@ Build the ledger import, on the branch given above.
 
 ## Active Subagents
 - a34b: surveys the parsers of other banks, running
+- shell bq7: the importer's dev server (make serve-ledger)
 
 ## Recent Decisions
 - Amounts are integers in cents, because floats lose money.
@@ -71,6 +73,11 @@ def facts(tmp_path: Path) -> Facts:
             Subagent("a34b", "survey the parsers", "running", 1.0),
             Subagent("a99", "look around", "completed", 1.0),
         ),
+        background=(
+            BackgroundTask("bq7", "shell", "running", "make serve-ledger"),
+            BackgroundTask("b00", "shell", "completed", "make build"),
+            BackgroundTask("a34b", "subagent", "running", "survey the parsers"),
+        ),
         failing=("tests/test_ledger.py::test_rounding",),
         constraints=(Note(1, "Never edit the lockfile.", "user"), Note(2, "Use pnpm, not npm.", "user")),
         carried=(
@@ -98,6 +105,7 @@ def test_a_document_that_says_it_all_in_its_own_words_has_no_gap(facts: Facts) -
          "Map the old accounts to the new ones"),
         ("- Measure a run with a million rows\n", "", "todo", "Measure with a million rows"),
         ("a34b: surveys", "surveys", "subagent", "a34b"),
+        ("- shell bq7: the importer's dev server (make serve-ledger)\n", "", "process", "bq7"),
         ("- The lockfile is never to be edited.\n", "", "constraint", "Never edit the lockfile."),
         ("- pnpm is to be used, not npm; t", "- T", "constraint", "Use pnpm, not npm."),
         ("- Write the operator's guide", "- Rest", "carried", "Write the guide for operators"),
@@ -124,6 +132,12 @@ def test_a_failing_test_that_is_not_named_is_found(facts: Facts) -> None:
 def test_a_failed_run_without_names_is_to_be_told_too(facts: Facts) -> None:
     without = DOCUMENT.replace("test_rounding fails with off by one", "so it is")
     assert found(without, replace(facts, failing=())) == [("test", "pytest")]
+
+
+@pytest.mark.parametrize("told", ["bq7 still runs", "the dev server runs: `make serve-ledger`"])
+def test_background_work_is_told_by_its_id_or_by_what_it_runs(facts: Facts, told: str) -> None:
+    line = "shell bq7: the importer's dev server (make serve-ledger)"
+    assert found(DOCUMENT.replace(line, told), facts) == []
 
 
 def test_a_path_that_was_deleted_or_committed_is_not_dead(facts: Facts) -> None:
@@ -178,6 +192,8 @@ def generated(seed: int, folder: Path) -> tuple[str, Facts]:
     files = [f"src/{'_'.join(pick().split())}.py" for _ in range(rng.randint(1, 4))]
     left = [f"Check the {pick()}" for _ in range(rng.randint(0, 3))]
     tests = [f"tests/test_{rng.choice(WORDS)}.py::test_{rng.choice(WORDS)}_{n}" for n in range(rng.randint(0, 3))]
+    shells = [f"make {rng.choice(WORDS)}-{n}" for n in range(rng.randint(0, 2))]
+    agents = [Subagent(f"a{rng.randrange(16**6):06x}", f"survey the {pick()}", "running", 1.0) for _ in range(2)]
     for file in files:
         (folder / file).parent.mkdir(exist_ok=True)
         (folder / file).write_text("", encoding="utf-8")
@@ -187,6 +203,8 @@ def generated(seed: int, folder: Path) -> tuple[str, Facts]:
         todos=tuple(Todo(text, "pending") for text in todos),
         constraints=tuple(Note(1, text, "user") for text in rules),
         failing=tuple(tests),
+        background=tuple(BackgroundTask(f"b{n}x", "shell", "running", text) for n, text in enumerate(shells)),
+        subagents=tuple(agents),
         carried=tuple(OpenItem(f"P{n}", text, False, "h.md") for n, text in enumerate(left, 1)),
     )  # fmt: skip
     document = "\n".join([
@@ -194,6 +212,8 @@ def generated(seed: int, folder: Path) -> tuple[str, Facts]:
         "## Progress Summary\n### Completed\n- Reading\n### Pending",
         *(f"- {said(text)} is to be finished" for text in todos),
         *(f"- still to be looked at: {said(text)}" for text in left),
+        "## Active Subagents", *(f"- {one.id} is at work" for one in agents),
+        *(f"- in the background: {text}" for text in shells),
         "## Recent Decisions\n- Cents, because floats lose money.",
         "## Files Modified", *(f"- `{file}`: changed" for file in files),
         "## Next Steps\n1. Go on with the first that is pending",

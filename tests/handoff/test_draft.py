@@ -122,7 +122,7 @@ def test_a_changed_file_that_the_agent_forgot_is_added_to_its_list() -> None:
     document = agent_document()
     merged = merge(document, FACTS, check(document, FACTS, is_own=lambda _: False), META)
     assert merged.section(names.FILES) == "- src/a.py (mine)\n- `b c.txt` (untracked; recorded by Baton)"
-    assert "The changed file b c.txt (untracked) is not mentioned." in render(merged)
+    assert 'Changed files: 1, added to "Files Modified" and marked as recorded by Baton.' in render(merged)
 
 
 def test_a_section_that_the_agent_left_out_is_filled_from_facts_and_marked() -> None:

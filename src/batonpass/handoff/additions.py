@@ -15,6 +15,12 @@ _PLACES = {
     "todo": ("todos", names.PROGRESS),
     "carried": ("open items of the previous handoff", names.PROGRESS),
 }
+# Added to their sections by the draft itself, which knows their states.
+_LISTED = {
+    "file": ("changed files", names.FILES),
+    "subagent": ("running sub-agents", names.SUBAGENTS),
+    "process": ("background processes", names.SUBAGENTS),
+}
 _WITHIN = {"in_progress": names.IN_PROGRESS, "pending": names.PENDING}
 
 
@@ -44,10 +50,10 @@ def with_items(body: str, added: Sequence[tuple[str | None, str]]) -> str:
 
 def told(gaps: Sequence[Gap]) -> list[str]:
     """What is said of the gaps: each in its own words, unless it was added above, which is said once for all."""
-    lines = [gap.message for gap in gaps if gap.kind not in _PLACES]
-    for kind, (name, title) in _PLACES.items():
+    lines = [gap.message for gap in gaps if gap.kind not in _PLACES and gap.kind not in _LISTED]
+    for kind, (name, title) in (_PLACES | _LISTED).items():
         if count := sum(gap.kind == kind for gap in gaps):
-            lines.append(f'{name.capitalize()}: {count}, added to "{title}" and marked {MARK}.')
+            lines.append(f'{name.capitalize()}: {count}, added to "{title}" and marked as recorded by Baton.')
     return lines
 
 

@@ -48,7 +48,8 @@ _TEMPLATE_MARKS = (
 # What one gap takes from the hundred: what makes the successor do wrong things costs more than what slows it.
 WEIGHTS = {
     "unreadable": 100, "template": 100, "short": 40, "section": 15, "checksum": 20, "contradiction": 15,
-    "constraint": 12, "subagent": 12, "file": 10, "test": 10, "carried": 8, "placeholder": 8, "todo": 8, "dead": 4,
+    "constraint": 12, "subagent": 12, "process": 12, "file": 10, "test": 10, "carried": 8, "placeholder": 8,
+    "todo": 8, "dead": 4,
 }  # fmt: skip
 
 
@@ -83,6 +84,7 @@ def check(
         *gaps.of_files(document, whole, facts, is_own),
         *gaps.of_todos(whole, facts),
         *gaps.of_subagents(whole, facts),
+        *gaps.of_processes(whole, facts),
         *gaps.of_tests(whole, facts),
         *gaps.of_constraints(whole, facts),
         *gaps.of_carried(whole, facts),

@@ -10,6 +10,8 @@ from batonpass.handoff import names, paths
 from batonpass.handoff.document import Handoff
 
 _MOST_TESTS = 20  # beyond, the names say less than where to find them
+_COMMAND = 0.8  # of the words of a command line: half of one is another one
+_ENDED = frozenset({"completed", "failed", "killed", "stopped", "exited", "done"})
 _CALL_ID = re.compile(r"^(?:toolu_|call_|c\d)")  # the id of a call, which agents do not know as a name
 
 
@@ -58,6 +60,17 @@ def of_subagents(text: str, facts: Facts) -> Iterator[Gap]:
             name = "" if unnamed else f" {one.id}"
             message = f"The running sub-agent{name} is not mentioned: {_short(one.task)}."
             yield Gap("subagent", one.id, message)
+
+
+def of_processes(text: str, facts: Facts) -> Iterator[Gap]:
+    """Shells and other background work that still runs, named neither by its id nor by what it runs."""
+    agents = {one.id for one in facts.subagents}
+    for task in facts.background:
+        ended = task.state.lower() in _ENDED
+        if task.id in agents or ended or _has_id(text, task.id) or says(text, task.description, share=_COMMAND):
+            continue
+        message = f"The background {task.kind} {task.id} ({task.state}) is not mentioned: {_short(task.description)}."
+        yield Gap("process", task.id, message)
 
 
 def of_tests(text: str, facts: Facts) -> Iterator[Gap]:
