@@ -17,21 +17,37 @@ class Outside(OSError):
 def write_private(path: Path, text: str, *, durable: bool = True) -> None:
     """Write text for its owner alone, whole or not at all; on disk when this returns, unless not `durable`."""
     path.parent.mkdir(parents=True, exist_ok=True)
-    temporary = path.with_name(f".{path.name}.{secrets.token_hex(4)}")
-    # Never through a link that somebody laid there: the file must be new.
-    descriptor = os.open(temporary, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o600)
+    temporary = _temporary(path, text.encode("utf-8"), durable=durable)
     try:
-        with os.fdopen(descriptor, "w", encoding="utf-8") as file:
-            file.write(text)
-            if durable:
-                file.flush()
-                os.fsync(file.fileno())
         os.replace(temporary, path)
     except BaseException:
         temporary.unlink(missing_ok=True)
         raise
     if durable:
         sync_folder(path.parent)
+
+
+def write_new(path: Path, data: bytes) -> None:
+    """Make an owner-only file that must not exist, whole or not at all; on disk when this returns.
+
+    The same content again is no error, another is FileExistsError.
+    """
+    path.parent.mkdir(mode=0o755, parents=True, exist_ok=True)
+    temporary = _temporary(path, data, durable=True)
+    try:
+        os.link(temporary, path)
+    except FileExistsError:
+        if not _holds(path, data):
+            message = f"{path} exists with another content; it was kept, and nothing was written."
+            raise FileExistsError(message) from None
+    except OSError:
+        # File systems without hard links: the window between look and rename is ours alone.
+        if path.exists():
+            raise FileExistsError(f"{path} exists; it was kept, and nothing was written.") from None
+        os.rename(temporary, path)
+    finally:
+        temporary.unlink(missing_ok=True)
+    sync_folder(path.parent)
 
 
 def write_once(path: Path, text: str) -> None:
@@ -42,6 +58,12 @@ def write_once(path: Path, text: str) -> None:
         return
     with os.fdopen(descriptor, "w", encoding="utf-8") as file:
         file.write(text)
+
+
+def keep_out_of_git(folder: Path) -> None:
+    """Make a folder, owner-only, that git ignores without a word in the user's own .gitignore."""
+    folder.mkdir(mode=0o700, parents=True, exist_ok=True)
+    write_once(folder / ".gitignore", "*\n")
 
 
 def sync_folder(folder: Path) -> None:
@@ -95,3 +117,27 @@ def stay_inside(root: Path, path: Path) -> None:
     if real != base and not real.startswith(base.rstrip(os.sep) + os.sep):
         message = f"this leads out of {root}, to {real}, so it is not used; take the symbolic link away"
         raise Outside(errno.EPERM, message, str(path))
+
+
+def _temporary(path: Path, data: bytes, *, durable: bool) -> Path:
+    """The content beside its final name, for its owner alone."""
+    temporary = path.with_name(f".{path.name}.{secrets.token_hex(4)}.tmp")
+    # Never through a link that somebody laid there: the file must be new.
+    descriptor = os.open(temporary, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o600)
+    try:
+        with os.fdopen(descriptor, "wb") as stream:
+            stream.write(data)
+            if durable:
+                stream.flush()
+                os.fsync(stream.fileno())
+    except BaseException:
+        temporary.unlink(missing_ok=True)
+        raise
+    return temporary
+
+
+def _holds(path: Path, data: bytes) -> bool:
+    try:
+        return read_plain(path, limit=len(data), follow=False) == data
+    except OSError:
+        return False

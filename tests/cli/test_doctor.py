@@ -44,7 +44,6 @@ def test_a_missing_program_comes_with_the_command_that_mends_it(
     ("said", "ok"),
     [
         ("tmux 3.5a", True),
-        ("tmux 3.2", True),
         ("tmux 3.1c", False),
         ("tmux 2.9", False),
         ("tmux master", True),
@@ -54,6 +53,14 @@ def test_an_old_tmux_is_told(programs: Callable[..., dict[str, str]], said: str,
     check = checks.tmux(programs(tmux=said))
     assert (check.ok, check.found) == (ok, said)
     assert ("3.2 or newer" in check.mend) is not ok
+
+
+@pytest.mark.parametrize("said", ["tmux 3.2", "tmux 3.3a", "tmux 3.4"])
+def test_a_tmux_that_can_crash_is_a_warning_and_no_obstacle(programs: Callable[..., dict[str, str]], said: str) -> None:
+    check = checks.tmux(programs(tmux=said))
+    assert (check.ok, check.essential) == (False, False)
+    assert check.found.startswith(f"{said} works, but can crash")
+    assert "3.5 or newer" in check.mend
 
 
 def test_an_old_python_is_told() -> None:

@@ -10,8 +10,15 @@ from batonpass import _hook
 from batonpass.agents import get
 from batonpass.cycle.passing import PENDING_FILE, _leave_pending
 from batonpass.cycle.writing import read_draft
-from batonpass.disk import Outside, make_inside, read_document, stay_inside, write_once, write_private
-from batonpass.handoff.atomic import keep_out_of_git
+from batonpass.disk import (
+    Outside,
+    keep_out_of_git,
+    make_inside,
+    read_document,
+    stay_inside,
+    write_once,
+    write_private,
+)
 from batonpass.handoff.layouts import FilesLayout
 from batonpass.serve.api import Refusal
 from batonpass.serve.documents import chosen, project_of
@@ -95,7 +102,7 @@ def test_a_pending_file_that_is_a_link_is_replaced_and_not_followed(project: Pat
 def test_a_file_on_its_way_to_its_name_goes_through_no_link(project: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr("secrets.token_hex", lambda size: "same")
     (project / "victim").write_text("mine", encoding="utf-8")
-    (project / ".note.same").symlink_to(project / "victim")
+    (project / ".note.same.tmp").symlink_to(project / "victim")
     with pytest.raises(FileExistsError):
         write_private(project / "note", "x")
     assert (project / "victim").read_text(encoding="utf-8") == "mine"

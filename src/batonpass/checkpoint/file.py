@@ -10,9 +10,8 @@ from datetime import UTC, datetime
 from pathlib import Path
 
 from batonpass.checkpoint.content import content
-from batonpass.disk import open_plain
+from batonpass.disk import keep_out_of_git, open_plain, write_new
 from batonpass.facts.model import Facts
-from batonpass.handoff import atomic
 from batonpass.handoff.draft import Meta
 from batonpass.handoff.redact import Allow
 
@@ -30,13 +29,13 @@ def write(facts: Facts, meta: Meta, directory: Path, *, task: str | None = None,
 
     `task` defaults to the session's id. Secrets are taken out first. Raises OSError when the disk refuses.
     """
-    atomic.keep_out_of_git(directory)
+    keep_out_of_git(directory)
     body = content(facts, meta, task=task or meta.session, allow=allow)
     text = _canonical(body)
     whole = {"version": VERSION, "checksum": _checksum(text), "checkpoint": body}
     data = gzip.compress(_canonical(whole), mtime=0)
     path = _free(directory, _stem(meta, task or meta.session))
-    atomic.write_new(path, data)
+    write_new(path, data)
     return path
 
 

@@ -16,6 +16,8 @@ from batonpass.cli.client import NotRunning, Refused, call, log_path, state_home
 
 # Older ones lack the control-mode flags by which Baton looks on without resizing anybody's windows.
 _TMUX_SINCE = (3, 2)
+# Releases before this one have been seen to crash while control clients, of which Baton is one, come and go.
+_TMUX_STEADY = (3, 5)
 _PYTHON_SINCE = (3, 11)
 _ANSWER_WITHIN = 20.0
 
@@ -54,14 +56,19 @@ def python(version: tuple[int, ...]) -> Check:
 
 
 def tmux(env: Mapping[str, str]) -> Check:
-    """Whether tmux is there and new enough."""
+    """Whether tmux is there, new enough, and of a release that does not crash."""
     said = _version_of(["tmux", "-V"], env)
     if said is None:
         return Check("tmux", False, "not found", _install("tmux"))
     numbers = re.search(r"(\d+)\.(\d+)", said)
     # A development build names no number ("tmux master"): it is newer than any release.
-    new_enough = numbers is None or (int(numbers[1]), int(numbers[2])) >= _TMUX_SINCE
-    return Check("tmux", new_enough, said, "" if new_enough else f"{_install('tmux')}   (3.2 or newer is needed)")
+    release = (int(numbers[1]), int(numbers[2])) if numbers else _TMUX_STEADY
+    if release < _TMUX_SINCE:
+        return Check("tmux", False, said, f"{_install('tmux')}   (3.2 or newer is needed)")
+    if release < _TMUX_STEADY:
+        found = f"{said} works, but can crash, and your sessions with it, while control clients come and go"
+        return Check("tmux", False, found, f"{_install('tmux')}   (3.5 or newer is steady)", essential=False)
+    return Check("tmux", True, said)
 
 
 def git(env: Mapping[str, str]) -> Check:

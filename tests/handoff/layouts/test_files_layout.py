@@ -58,7 +58,7 @@ def test_a_write_that_fails_leaves_nothing(tmp_path: Path, monkeypatch: pytest.M
     def full(_: int) -> None:
         raise OSError(28, "No space left on device")
 
-    monkeypatch.setattr("batonpass.handoff.atomic.os.fsync", full)
+    monkeypatch.setattr("batonpass.disk.os.fsync", full)
     files = layout("files", tmp_path)
     with pytest.raises(OSError, match="No space left"):
         files.write(files.path_for(AT), "text")
@@ -71,7 +71,7 @@ def test_a_file_system_without_hard_links_is_written_to_as_well(
     def refused(*_: object) -> None:
         raise PermissionError(1, "Operation not permitted")
 
-    monkeypatch.setattr("batonpass.handoff.atomic.os.link", refused)
+    monkeypatch.setattr("batonpass.disk.os.link", refused)
     files = layout("files", tmp_path)
     path = files.path_for(AT)
     files.write(path, "one")

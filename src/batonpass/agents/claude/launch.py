@@ -10,6 +10,7 @@ from uuid import uuid4
 from batonpass.agents.base import Launch, LaunchOrder, NotInstalled
 from batonpass.agents.claude import settings
 from batonpass.agents.claude.arguments import CONVERSATION, Arguments, parse
+from batonpass.disk import write_private
 
 # Marks of a surrounding Claude Code session or tmux pane: the new session has its own.
 _FOREIGN = frozenset(
@@ -37,7 +38,8 @@ def launch(order: LaunchOrder, prime_parts: int) -> Launch:
     given = args.value("--settings")
     users = settings.read_given(given, order.project) if given else {}
     settings_file = order.folder / "settings.json"
-    _write(settings_file, json.dumps(settings.merge(order, users, prime_parts), indent=2))
+    # Whole at every moment: a running session may read the file that is replaced.
+    write_private(settings_file, json.dumps(settings.merge(order, users, prime_parts), indent=2), durable=False)
     conversation, agent_session = _conversation(order, args)
     argv = [
         program,
@@ -107,16 +109,6 @@ def _plugin(folder: Path) -> Path:
     """A plugin whose only content is the /handoff command: so no file of the user defines it."""
     plugin = folder / "plugin"
     manifest = {"name": "baton", "version": "1.0.0", "description": "Hands this session over to a fresh one."}
-    _write(plugin / ".claude-plugin" / "plugin.json", json.dumps(manifest, indent=2))
-    _write(plugin / "skills" / "handoff" / "SKILL.md", _SKILL)
+    write_private(plugin / ".claude-plugin" / "plugin.json", json.dumps(manifest, indent=2), durable=False)
+    write_private(plugin / "skills" / "handoff" / "SKILL.md", _SKILL, durable=False)
     return plugin
-
-
-def _write(path: Path, text: str) -> None:
-    """Owner-only, and whole at every moment: a running session may read the file that is replaced."""
-    path.parent.mkdir(parents=True, exist_ok=True, mode=0o700)
-    temporary = path.with_name(f".{path.name}.{os.getpid()}")
-    descriptor = os.open(temporary, os.O_WRONLY | os.O_CREAT | os.O_TRUNC, 0o600)
-    with open(descriptor, "w", encoding="utf-8") as stream:
-        stream.write(text)
-    os.replace(temporary, path)

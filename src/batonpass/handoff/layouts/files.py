@@ -7,8 +7,7 @@ from collections.abc import Mapping
 from datetime import UTC, datetime
 from pathlib import Path
 
-from batonpass.disk import make_inside
-from batonpass.handoff import atomic
+from batonpass.disk import make_inside, write_new
 from batonpass.handoff.document import Handoff
 
 FOLDER = ".bmad/handoffs"
@@ -44,7 +43,7 @@ class FilesLayout:
         Writing the same text to the same name again is no error; another text is FileExistsError.
         """
         make_inside(self.project, path.parent, 0o755)
-        atomic.write_new(path, text.encode("utf-8"))
+        write_new(path, text.encode("utf-8"))
 
     def adopt(self, document: Handoff) -> Handoff:
         """The document as it is: every handoff has a file of its own."""

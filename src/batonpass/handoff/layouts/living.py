@@ -8,8 +8,8 @@ from dataclasses import replace
 from datetime import UTC, datetime
 from pathlib import Path
 
-from batonpass.disk import make_inside, read_document, stay_inside, write_private
-from batonpass.handoff import atomic, by_hand, names
+from batonpass.disk import keep_out_of_git, make_inside, read_document, stay_inside, write_new, write_private
+from batonpass.handoff import by_hand, names
 from batonpass.handoff.document import Handoff, Section
 from batonpass.handoff.items import items
 from batonpass.handoff.markdown import NotAHandoff, parse
@@ -118,13 +118,13 @@ class LivingLayout:
         make_inside(self.project, path.parent, 0o755)
         make_inside(self.project, self.template.parent, 0o755)
         if not os.path.lexists(self.template):
-            atomic.write_new(self.template, TEMPLATE.encode("utf-8"))
+            write_new(self.template, TEMPLATE.encode("utf-8"))
         old = self._read(path)
         if old == text:
             return
         if old is not None and old.count("\n") > self._most_lines:
             self._copy(old)
-        atomic.keep_out_of_git(self._base.parent)
+        keep_out_of_git(self._base.parent)
         write_private(path, text)
         write_private(self._base, text)
 
@@ -181,7 +181,7 @@ class LivingLayout:
         while os.path.lexists(path) and self._read(path) != text:
             count += 1
             path = self.archive_dir / f"{stem}-{count}.md"
-        atomic.write_new(path, text.encode("utf-8"))
+        write_new(path, text.encode("utf-8"))
         return path
 
 

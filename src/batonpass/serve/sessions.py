@@ -1,0 +1,167 @@
+"""Operations on sessions: start one, take one over, show them all, and find the one that is meant."""
+
+import re
+from collections.abc import Mapping
+from pathlib import Path
+from typing import Any
+
+from batonpass import agents
+from batonpass.agents.base import LaunchError
+from batonpass.config import ConfigError
+from batonpass.project import find
+from batonpass.serve import views
+from batonpass.serve.api import Operation, Refusal
+from batonpass.serve.hosts import where_else
+from batonpass.serve.status import status
+from batonpass.session import Kind, Session, State
+from batonpass.store import AmbiguousSession
+from batonpass.supervisor.daemon import Daemon
+from batonpass.supervisor.launch import Request
+from batonpass.supervisor.watch import Watch
+from batonpass.terminals.base import PaneInfo, TerminalError
+
+_NAME = re.compile(r"[^\w-]+")
+
+
+class Sessions:
+    """The daemon's answers about sessions; other nouns ask it which session a request means."""
+
+    def __init__(self, daemon: Daemon) -> None:
+        self.daemon = daemon
+        self.supervisor = daemon.supervisor
+        self.store = daemon.store
+
+    def table(self) -> dict[str, Operation]:
+        return {"run": self.run, "adopt": self.adopt, "status": self.status}
+
+    async def run(self, request: Mapping[str, Any]) -> object:
+        project = find(folder(request)).root
+        return await self.start(request, project, request.get("prompt"), None)
+
+    async def start(
+        self, request: Mapping[str, Any], project: Path, kick: str | None, document: Path | None
+    ) -> dict[str, object]:
+        """A new session, as the request wants it, with this first prompt and this handoff for its context."""
+        name = _NAME.sub("-", str(request.get("name") or project.name)).strip("-") or "session"
+        agent = str(request.get("agent") or "claude")
+        if agent not in agents.names():
+            raise Refusal(f"there is no agent '{agent}'; known are {', '.join(agents.names())}", 2)
+        try:
+            config = self.daemon.config(project)
+            ladder = request.get("ladder")
+            config.ladder_for(ladder)
+            own = config.agents.get(agent)
+            order = Request(
+                agent=agent,
+                args=(*(own.args if own else ()), *(str(a) for a in request.get("args") or ())),
+                env={str(k): str(v) for k, v in (request.get("env") or {}).items()},
+                project=project,
+                name=name,
+                ladder=ladder,
+                kick=kick,
+                document=document,
+                width=int(request.get("width") or 200),
+                height=int(request.get("height") or 50),
+            )
+            watch = await self.daemon.launcher.start(order, config.tmux.socket)
+        except ConfigError as error:
+            raise Refusal(str(error), 2) from error
+        except LaunchError as error:
+            raise Refusal(str(error)) from error
+        except OSError as error:
+            raise Refusal(
+                f"{name} could not be started: {error.strerror or error}"
+                f"{f' ({error.filename})' if error.filename else ''}; nothing was left behind"
+            ) from error
+        except TerminalError as error:
+            raise Refusal(f"tmux could not open a pane for {name}: {error}") from error
+        self.supervisor.add(watch)
+        self.daemon.follow_files()
+        return {**views.session_record(watch), "attach": await self._attach(watch)}
+
+    async def _attach(self, watch: Watch) -> list[str]:
+        assert watch.session.pane is not None
+        terminal = self.daemon.terminal(watch.session.pane.socket)
+        return terminal.attach_argv(await terminal.info(watch.session.pane))
+
+    async def adopt(self, request: Mapping[str, Any]) -> object:
+        """Take over a pane in which an agent already runs: readings and status, nothing of the user's is written."""
+        socket = self.daemon.config(None).tmux.socket
+        wanted = str(request.get("pane") or "")
+        try:
+            panes = await self.daemon.terminal(socket).list()
+        except TerminalError as error:
+            raise Refusal(f"tmux does not answer: {error}") from error
+        known = {w.session.pane for w in self.supervisor.watches.values() if w.session.state is not State.ENDED}
+        found = [info for info in panes if (not wanted or info.ref.id == wanted) and info.ref not in known]
+        for info in found:
+            watch = self._adopted(info, request.get("agent"))
+            if watch is not None:
+                self.supervisor.add(watch)
+                self.supervisor.take_news(watch)
+                self.daemon.follow_files()
+                return {**views.session_record(watch), "attach": await self._attach(watch)}
+        where = f"pane {wanted}" if wanted else "any pane"
+        raise Refusal(f"no running agent was found in {where} that Baton does not watch already", 3)
+
+    def _adopted(self, info: PaneInfo, wanted: str | None) -> Watch | None:
+        names = [wanted] if wanted else list(agents.names())
+        matches = ((name, agents.get(name).find(info.pid)) for name in names if name in agents.names())
+        agent_name, found = next(((name, found) for name, found in matches if found), ("", None))
+        if found is None:
+            return None
+        agent = agents.get(agent_name)
+        project = find(info.cwd).root
+        session = Session(
+            id=self.daemon.new_id(),
+            name=info.session_name,
+            agent=agent_name,
+            kind=Kind.INTERACTIVE,
+            project=project,
+            host=self.daemon.host,
+            pane=info.ref,
+            pid=found.pid,
+            agent_session=found.agent_session,
+            transcript=found.transcript,
+            model=None,
+            permission_mode=None,
+            ladder=None,
+            chain=0,
+            adopted=True,
+            created=self.daemon.clock.now(),
+        )
+        folder = self.daemon.launcher.folder(session.id)
+        folder.mkdir(parents=True, mode=0o700)
+        watch = Watch(session, agent, folder, found.env, self.daemon.clock)
+        watch.refresh()
+        return watch
+
+    async def status(self, request: Mapping[str, Any]) -> object:
+        return status(self.daemon, request)
+
+    def meant(self, request: Mapping[str, Any]) -> Watch:
+        """The session of this host that is meant: by name, id or pane; else the only live one of the folder."""
+        wanted = request.get("session")
+        if wanted:
+            try:
+                local = self.store.find_session(str(wanted), host=self.daemon.host)
+                session = local or self.store.find_session(str(wanted))
+            except AmbiguousSession as error:
+                raise Refusal(str(error), 2) from error
+            watch = self.supervisor.watch(session.id) if session else None
+            if session is not None and session.host != self.daemon.host:
+                raise Refusal(where_else(self.store, session), 3)
+            if watch is None:
+                raise Refusal(f"no session '{wanted}' runs here; see: baton status", 3)
+            return watch
+        live = [w for w in self.supervisor.watches.values() if not w.gone]
+        here = [w for w in live if w.session.project == find(folder(request)).root]
+        if len(here) == 1 or len(live) == 1:
+            return (here or live)[0]
+        names = ", ".join(w.session.name for w in here or live) or "none"
+        raise Refusal(f"which session is meant? Name one of: {names}", 2)
+
+
+def folder(request: Mapping[str, Any]) -> Path:
+    """The folder that the request comes from."""
+    return Path(str(request.get("cwd") or Path.home())).resolve()
