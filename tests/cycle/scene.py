@@ -1,6 +1,7 @@
 """One cycle over a session without processes: a real store, real files, and a terminal that is only a box."""
 
 import subprocess
+from dataclasses import replace
 from pathlib import Path
 
 from batonpass.agents.base import Status
@@ -53,6 +54,7 @@ class FakeLauncher:
         self.kicks: list[str | None] = []
         self.resumed: list[str | None] = []
         self.fails = False
+        self.begin = OTHER
 
     async def replaced(self, watch: Watch, pid: int | None) -> bool:
         return watch.session.pid != pid
@@ -62,8 +64,11 @@ class FakeLauncher:
             raise TerminalError("no such pane")
         self.kicks.append(kick)
         self.resumed.append(resume)
-        self._scene.begins(OTHER, "startup")
-        return OTHER
+        self._scene.agent.says = Status(State.IDLE, self.begin, since=self._scene.clock.now())
+        watch.session = replace(watch.session, state=State.STARTING)
+        watch.status = self._scene.agent.says
+        self._scene.begins(self.begin, "startup")
+        return self.begin
 
     def draft_dir(self, watch: Watch) -> Path:
         return watch.session.project / ".baton" / "drafts" / watch.session.id

@@ -12,6 +12,7 @@ from batonpass.cycle.plan import (
     GAPS,
     GONE,
     INTERRUPTED,
+    MOVED,
     NEW_PROMPT,
     NO_DOCUMENT,
     NO_SAFE_POINT,
@@ -19,6 +20,7 @@ from batonpass.cycle.plan import (
     NOT_SEEN,
     REJECTED,
     UNCLAIMED,
+    UNSEALED,
     Move,
     Outcome,
     Policy,
@@ -30,14 +32,14 @@ from batonpass.cycle.plan import (
 
 CODES = {
     Step.PREPARE: ["ok", GONE, "error"],
-    Step.SAFE_POINT: ["ok", GONE, NO_SAFE_POINT, "error"],
-    Step.ASK: ["ok", GONE, UNCLAIMED, NOT_SEEN, "error"],
+    Step.SAFE_POINT: ["ok", GONE, NO_SAFE_POINT, MOVED, "error"],
+    Step.ASK: ["ok", GONE, UNCLAIMED, NOT_SEEN, MOVED, "error"],
     Step.AWAIT: ["ok", GONE, NO_DOCUMENT, "error"],
     Step.CHECK: ["ok", GAPS, "error"],
     Step.SEAL: ["ok", CANNOT_WRITE, "error"],
-    Step.PASS: ["ok", GONE, NEW_PROMPT, NOT_CLEARED, BOX_IN_USE, INTERRUPTED, "error"],
+    Step.PASS: ["ok", GONE, NEW_PROMPT, NOT_CLEARED, BOX_IN_USE, INTERRUPTED, MOVED, UNSEALED, "error"],
     Step.PRIME: ["ok", GONE, NOT_SEEN, "error"],
-    Step.VERIFY: ["ok", REJECTED, "error"],
+    Step.VERIFY: ["ok", REJECTED, GONE, "error"],
     Step.BACK: ["ok", GONE, NOT_SEEN, "error"],
     Step.CLOSE: ["ok"],
 }
@@ -75,7 +77,7 @@ def test_nothing_is_passed_before_a_handoff_is_sealed(codes: list[str], policy: 
     for move, outcome in play(iter(codes), policy):
         if move.step is Step.PASS:
             assert sealed
-        sealed = (sealed or (move.step is Step.SEAL and outcome.ok)) and outcome.code != NEW_PROMPT
+        sealed = (sealed or (move.step is Step.SEAL and outcome.ok)) and outcome.code not in (NEW_PROMPT, UNSEALED)
 
 
 @given(WORLDS, POLICIES)
@@ -102,6 +104,15 @@ def test_a_new_prompt_of_the_user_is_never_cleared_away(codes: list[str], policy
             after = [move.step for move, _ in history[index + 1 :]]
             if Step.PASS in after:
                 assert Step.SEAL in after[: after.index(Step.PASS)]
+
+
+@given(WORLDS, POLICIES)
+def test_a_session_whose_user_has_gone_elsewhere_is_asked_and_cleared_no_more(codes: list[str], policy: Policy) -> None:
+    history = play(iter(codes), policy)
+    for index, (_, outcome) in enumerate(history):
+        if outcome.code == MOVED:
+            after = {move.step for move, _ in history[index + 1 :]}
+            assert after <= {Step.SEAL, Step.CLOSE}
 
 
 @given(WORLDS, POLICIES)
@@ -151,9 +162,41 @@ def test_a_forcing_rung_replaces_the_process_from_the_draft() -> None:
 
 
 def test_a_seal_that_cannot_be_written_leaves_the_session_alone() -> None:
-    history = play(iter(["ok", "ok", "ok", "ok", "ok", CANNOT_WRITE]), Policy())
-    assert [str(move.step) for move, _ in history][-2:] == ["seal", "close"]
+    history = play(iter(["ok", "ok", "ok", "ok", "ok", CANNOT_WRITE, CANNOT_WRITE]), Policy())
+    assert [str(move.step) for move, _ in history][-3:] == ["seal", "seal", "close"]
     assert history[-1][0].result is Result.FAILED
+
+
+def test_a_seal_that_can_be_written_at_the_second_try_is_passed() -> None:
+    history = play(iter(["ok", "ok", "ok", "ok", GAPS, GONE, CANNOT_WRITE]), Policy())
+    assert [move.document for move, _ in history if move.step is Step.SEAL] == [True, True]
+    assert history[-1][0].result is Result.DONE
+
+
+def test_a_sealed_file_that_is_gone_is_sealed_again_once_and_then_nothing_is_cleared() -> None:
+    mended = play(iter(["ok"] * 6 + [UNSEALED]), Policy())
+    assert [str(move.step) for move, _ in mended][5:9] == ["seal", "pass", "seal", "pass"]
+    assert mended[-1][0].result is Result.DONE
+    lost = play(iter(["ok"] * 6 + [UNSEALED, "ok", UNSEALED]), Policy())
+    assert (len(lost), lost[-1][0].result) == (10, Result.FAILED)
+
+
+@pytest.mark.parametrize("before", [1, 2, 6])
+def test_what_the_user_left_behind_is_sealed_and_waits(before: int) -> None:
+    history = play(iter(["ok"] * before + [MOVED]), Policy())
+    assert [str(move.step) for move, _ in history if move.step is Step.SEAL] == ["seal"]
+    assert history[-1][0].result is Result.PENDING
+
+
+@pytest.mark.parametrize("kicked", [0, 1])
+def test_a_successor_that_dies_is_replaced_twice_and_then_the_handoff_is_pending(kicked: int) -> None:
+    history = play(iter(["ok"] * (7 + kicked) + [GONE]), Policy())
+    assert [move.way for move, _ in history if move.step is Step.PASS] == [Way.CLEAR, Way.RESPAWN]
+    assert [move.kick for move, _ in history if move.step is Step.PASS] == [1, 2]
+    assert history[-1][0].result is Result.DONE
+    again = ["ok"] * (1 + kicked) + [GONE]
+    mortal = play(iter(["ok"] * 6 + again * 3), Policy())
+    assert mortal[-1][0].result is Result.PENDING
 
 
 def test_a_clear_that_fails_twice_becomes_a_respawn() -> None:

@@ -47,6 +47,12 @@ class Case:
         self.cycle = self.stage.store.update_cycle(self.cycle.id, data={**self.cycle.data, **facts})
 
     @property
+    def elsewhere(self) -> bool:
+        """Whether the user has gone to another conversation: nothing may be asked or cleared there."""
+        current, old = self.watch.conversation.agent_session, self.cycle.old_agent_session
+        return bool(current and old and current != old)
+
+    @property
     def since(self) -> float:
         """When the current round began; a user's new prompt begins another."""
         return float(str(self.recall("round_began") or self.cycle.started))
@@ -61,12 +67,11 @@ class Case:
 
     def _gather(self) -> Facts:
         watch = self.watch
-        conversation = watch.conversation_of(self.cycle.old_agent_session) or watch.conversation
-        transcript = conversation.transcript
+        agent_session, transcript = self._spoken()
         return gather(
             watch.session.project,
             watch.session.agent,
-            conversation.agent_session or None,
+            agent_session,
             transcript,
             all_events(transcript, self.agent.parse) if transcript else (),
             watch.background,
@@ -74,6 +79,15 @@ class Case:
             is_own=self.project.is_baton_file,
             previous=last_of(self.layout, watch.session.id),
         )
+
+    def _spoken(self) -> tuple[str | None, Path | None]:
+        """The conversation that is handed off, and its record; known also when another is in front after a restart."""
+        old, noted = self.cycle.old_agent_session, self.recall("transcript")
+        found = self.watch.conversation_of(old)
+        if found is None and self.elsewhere and isinstance(noted, str):
+            return old, Path(noted)
+        found = found or self.watch.conversation
+        return found.agent_session or None, found.transcript
 
     def meta(self, number: int, previous: str | None, created: float) -> Meta:
         session = self.watch.session

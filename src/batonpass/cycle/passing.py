@@ -9,10 +9,12 @@ from batonpass.cycle.plan import (
     BOX_IN_USE,
     GONE,
     INTERRUPTED,
+    MOVED,
     NEW_PROMPT,
     NOT_CLEARED,
     NOT_SEEN,
     REJECTED,
+    UNSEALED,
     Move,
     Outcome,
     Result,
@@ -20,7 +22,8 @@ from batonpass.cycle.plan import (
     Way,
 )
 from batonpass.cycle.returning import STARTED_SECONDS, start_anew
-from batonpass.cycle.writing import type_once
+from batonpass.cycle.sealed import as_sealed, forget_copy, text_of
+from batonpass.cycle.writing import ELSEWHERE, type_once
 from batonpass.delivery import Channel, Delivery, DeliveryState, tag
 from batonpass.disk import write_private
 from batonpass.facts import Change, GitFacts
@@ -31,38 +34,61 @@ from batonpass.store.records import CycleState
 from batonpass.supervisor.keys import TEXT, UNSENT, NotReady
 
 _CLEARED_SECONDS = 8.0
+_STARTS = 50  # starts of conversations that are looked through for the successor's
 PENDING_FILE = "HANDOFF_PENDING.md"
 
 
 async def hand_over(case: Case, move: Move) -> Outcome:
     """Begin the successor's conversation, in place or in a new process, with the handoff laid out for it."""
-    if _successor(case) is not None:
+    if case.watch.gone and (dead := _successor(case)):
+        case.remember(died=[*_died(case), dead])
+    offers = case.stage.offers(case.watch)
+    # A conversation that the user began before the handoff was laid out knows nothing of it.
+    if offers.primed("clear") and _successor(case) is not None:
         return _passed(case, move.way)
+    if case.elsewhere and case.watch.conversation.agent_session not in _died(case):
+        return Outcome(Step.PASS, MOVED, ELSEWHERE)
+    text = await as_sealed(case)
+    if text is None:
+        return _unsealed(case)
     document = Path(str(case.recall("sealed")))
-    text = document.read_text(encoding="utf-8")
     laid = parts(text, document, case.agent.prime_cap, case.agent.prime_parts)
-    case.stage.offers(case.watch).prime(["clear", "startup", "compact"], laid)
+    offers.prime(["clear", "startup", "compact"], laid)
     case.stage.probe("pass:primed")
     if move.way is Way.RESPAWN:
         return await _respawn(case, move)
     return await _clear(case)
 
 
+def _unsealed(case: Case) -> Outcome:
+    note = f"the sealed handoff {case.recall('sealed')} was changed or removed and could not be put right; "
+    return Outcome(Step.PASS, UNSEALED, note + "nothing was cleared")
+
+
 def _successor(case: Case) -> str | None:
     """The new conversation, once the agent's own session-start has named it; known also after a restart."""
     current = case.watch.conversation.agent_session
-    if not current or current == case.cycle.old_agent_session:
+    if not current or current == case.cycle.old_agent_session or current in _died(case):
         return None
     return current if _began(case, current, ("clear", "startup")) else None
 
 
+def _died(case: Case) -> list[str]:
+    """Successors whose process ended before their receipt."""
+    died = case.recall("died")
+    return [str(one) for one in died] if isinstance(died, list) else []
+
+
 def _began(case: Case, agent_session: str, sources: tuple[str, ...]) -> bool:
-    """Whether the record of starts has this conversation beginning in one of these ways since the cycle did."""
-    since = float(str(case.recall("back_at") or case.cycle.started))
-    return any(
-        event.data.get("agent_session") == agent_session and event.data.get("source") in sources and event.at >= since
-        for event in case.stage.store.events(session=case.watch.session.id, name="SESSION_STARTED", limit=10)
-    )
+    """Whether the record of starts has this conversation beginning in one of these ways after the old one.
+
+    By the order of the record: the clock may have been set back since.
+    """
+    events = case.stage.store.events(session=case.watch.session.id, name="SESSION_STARTED", limit=_STARTS)
+    events.sort(key=lambda event: event.id)
+    old = [n for n, event in enumerate(events) if event.data.get("agent_session") == case.cycle.old_agent_session]
+    after = events[old[-1] + 1 :] if old else [event for event in events if event.at >= case.cycle.started]
+    return any(e.data.get("agent_session") == agent_session and e.data.get("source") in sources for e in after)
 
 
 def _passed(case: Case, way: Way) -> Outcome:
@@ -82,7 +108,10 @@ async def _clear(case: Case) -> Outcome:
             if typed:
                 await keys.take_back(watch, case.agent.clear_command)
             case.remember(round_began=case.stage.clock.now())
+            case.stage.offers(watch).unprime(["clear", "startup"])
             return Outcome(Step.PASS, NEW_PROMPT, "the user said something after the document was written")
+        if await as_sealed(case) is None:  # waiting for the box may have taken a while
+            return _unsealed(case)
         case.remember(clear_typed=True)
         case.stage.probe("pass:typing")
         await keys.submit(
@@ -124,7 +153,7 @@ def _kick(case: Case, attempt: int, wrong: tuple[str, ...]) -> Delivery:
         late = _late(case)
         text = prompts.kick(mark, case.cycle.id, document, late_prompts=late, template=case.config.prompts.kick)
         if not case.watch.hooks_seen:  # no hook of ours gave it as context, so the prompt brings it along
-            laid = parts(document.read_text(encoding="utf-8"), document, case.agent.prime_cap, case.agent.prime_parts)
+            laid = parts(text_of(case), document, case.agent.prime_cap, case.agent.prime_parts)
             text = "\n\n".join([text, *laid])
     return Delivery(
         mark, case.watch.session.id, case.cycle.id, "kick", attempt, Channel.KEYS, DeliveryState.OFFERED, text,
@@ -172,6 +201,7 @@ async def prime(case: Case, move: Move) -> Outcome:
 async def verify(case: Case, move: Move) -> Outcome:
     """Compare the successor's own statement with the handoff."""
     watch = case.watch
+    watch.read()
     mark = tag(case.cycle.id, "kick", move.attempt)
     index = watch.conversation.prompted(mark)
     since = watch.conversation.log[index].at if index is not None else case.stage.clock.now()
@@ -184,16 +214,19 @@ async def verify(case: Case, move: Move) -> Outcome:
         return None
 
     def settled() -> bool:
-        return watch.gone or statement() is not None or watch.turn_over(mark, since)
+        moved = watch.conversation.prompted(mark) is None  # the user has cleared it away: it is kicked again
+        return watch.gone or moved or statement() is not None or watch.turn_over(mark, since)
 
     await watch.until(settled, case.config.timeouts.verify)
     if statement() is None:
         await watch.until(lambda: statement() is not None, 1.0)  # the record lags behind the stop hook
     found = statement()
+    if found is None and watch.gone:
+        return Outcome(Step.VERIFY, GONE, "the successor died before its receipt")
     if found is None:
         problems: tuple[str, ...] = ("the answer does not begin with the receipt",)
     else:
-        document = parse(Path(str(case.recall("sealed"))).read_text(encoding="utf-8"))
+        document = parse(text_of(case))  # the successor may have changed the file: it is its own by now
         problems = receipt.verify(found, receipt.expected(document, _git_at_seal(case)), case.cycle.id)
     if problems:
         return Outcome(Step.VERIFY, REJECTED, "; ".join(problems), {"problems": list(problems)})
@@ -213,6 +246,7 @@ async def close(case: Case, move: Move) -> Outcome:
     """Put the records in order and say how it ended."""
     watch, store, now = case.watch, case.stage.store, case.stage.clock.now()
     case.stage.offers(watch).clear()
+    forget_copy(case)
     document = case.recall("sealed")
     if move.result in (Result.DONE, Result.UNVERIFIED):
         watch.session = replace(watch.session, chain=watch.session.chain + (0 if case.recall("counted") else 1))

@@ -53,6 +53,8 @@ BOX_IN_USE = "box_in_use"
 INTERRUPTED = "interrupted"  # somebody typed at the same moment: nothing was sent
 REJECTED = "rejected"
 CANNOT_WRITE = "cannot_write"
+MOVED = "moved"  # the user went to another conversation: nothing is typed or cleared there
+UNSEALED = "unsealed"  # the sealed handoff is not on disk as it was sealed
 
 
 @dataclass(frozen=True, slots=True)
@@ -96,6 +98,7 @@ class Policy:
     max_interrupted: int = 5
     max_closes: int = 5
     max_backs: int = 1
+    max_deaths: int = 2  # how often a successor that dies before its receipt is replaced
 
 
 def next_move(history: Sequence[Outcome], policy: Policy) -> Move | None:
@@ -136,9 +139,14 @@ def _ask(history: Sequence[Outcome], missing: tuple[str, ...] = ()) -> Move:
 
 def _seal_what_there_is(history: Sequence[Outcome], note: str) -> Move:
     """An incomplete document of the agent beats none; else what was recorded is the handoff."""
-    written = any(outcome.step is Step.CHECK for outcome in _this_round(history))
+    written = _written(history)
     rest = "what it wrote before is kept" if written else "the document comes from what was recorded"
     return Move(Step.SEAL, document=written, note=f"{note}; {rest}")
+
+
+def _written(history: Sequence[Outcome]) -> bool:
+    """Whether the agent has written something in this round."""
+    return any(outcome.step is Step.CHECK for outcome in _this_round(history))
 
 
 def _after_prepare(history: Sequence[Outcome], last: Outcome, policy: Policy) -> Move:
@@ -152,6 +160,8 @@ def _after_safe_point(history: Sequence[Outcome], last: Outcome, policy: Policy)
         return _ask(history, _wanted(history))
     if last.code == GONE:
         return _seal_what_there_is(history, "the agent is gone")
+    if last.code == MOVED:
+        return _seal_what_there_is(history, last.note)
     if policy.force:
         return _seal_what_there_is(history, "no safe point before the deadline, so the process is replaced")
     return Move(Step.CLOSE, result=Result.POSTPONED, note=last.note)
@@ -170,6 +180,8 @@ def _after_ask(history: Sequence[Outcome], last: Outcome, policy: Policy) -> Mov
         return Move(Step.AWAIT, attempt=_count(history, Step.ASK))
     if last.code == GONE:
         return _seal_what_there_is(history, "the agent went away before it wrote")
+    if last.code == MOVED:
+        return _seal_what_there_is(history, last.note)
     if last.code == UNCLAIMED and _codes(_this_round(history), Step.ASK, UNCLAIMED) <= policy.max_unclaimed:
         return Move(Step.SAFE_POINT)
     return _again_or_facts(history, policy, "the request did not arrive")
@@ -199,9 +211,15 @@ def _after_check(history: Sequence[Outcome], last: Outcome, policy: Policy) -> M
 
 def _after_seal(history: Sequence[Outcome], last: Outcome, policy: Policy) -> Move:
     if not last.ok:
+        failures = sum(1 for o in _this_round(history) if o.step is Step.SEAL and not o.ok)
+        if failures < 2:
+            return Move(Step.SEAL, attempt=2, document=_written(history), note="at the second try")
         return Move(Step.CLOSE, result=Result.FAILED, note=last.note)
     if not policy.auto_continue:
         return Move(Step.CLOSE, result=Result.PENDING, note="auto_continue_cli is off")
+    for outcome in _this_round(history):
+        if outcome.code == MOVED:
+            return Move(Step.CLOSE, result=Result.PENDING, note=outcome.note)
     return _pass(history, policy, 1)
 
 
@@ -228,14 +246,19 @@ def _after_pass(history: Sequence[Outcome], last: Outcome, policy: Policy) -> Mo
         if _rounds(history) <= policy.max_rounds:
             return Move(Step.SAFE_POINT)
         return Move(Step.CLOSE, result=Result.POSTPONED, note="the user keeps talking to the session")
-    if last.code == BOX_IN_USE:
+    if last.code in (BOX_IN_USE, MOVED):
         return Move(Step.CLOSE, result=Result.PENDING, note=last.note)
+    if last.code == UNSEALED:
+        if _codes(_this_round(history), Step.PASS, UNSEALED) < 2:
+            return Move(Step.SEAL, attempt=2, document=_written(history), note="the sealed file was not as it was")
+        return Move(Step.CLOSE, result=Result.FAILED, note=last.note)
     if last.code == INTERRUPTED:
         tries = _codes(_this_round(history), Step.PASS, INTERRUPTED)
         if tries < policy.max_interrupted:
             return _pass(history, policy, _count(history, Step.PASS) + 1)
         return Move(Step.CLOSE, result=Result.PENDING, note=last.note)
-    failures = sum(1 for o in _this_round(history) if o.step is Step.PASS and not o.ok and o.code != INTERRUPTED)
+    others = (INTERRUPTED, UNSEALED)
+    failures = sum(1 for o in _this_round(history) if o.step is Step.PASS and not o.ok and o.code not in others)
     if failures <= 2 or (failures == 3 and _way(history, policy) is Way.RESPAWN):
         return _pass(history, policy, failures + 1)
     return Move(Step.CLOSE, result=Result.PENDING, note=last.note)
@@ -245,15 +268,25 @@ def _after_prime(history: Sequence[Outcome], last: Outcome, policy: Policy) -> M
     kicks = _count(history, Step.PRIME)
     if last.ok:
         return Move(Step.VERIFY, attempt=kicks)
-    if _count(_since_back(history), Step.PRIME) < 2:
+    if last.code == GONE:
+        return _replace_successor(history, last, policy)
+    if _count(_since_pass(history), Step.PRIME) < 2:
         return Move(Step.PRIME, attempt=kicks + 1, way=_way(history, policy))
     return Move(Step.CLOSE, result=Result.PENDING, note=last.note)
 
 
-def _since_back(history: Sequence[Outcome]) -> Sequence[Outcome]:
-    """The outcomes since the predecessor was brought back, which begins everything anew."""
+def _replace_successor(history: Sequence[Outcome], last: Outcome, policy: Policy) -> Move:
+    """A successor that died before its receipt has a handoff that another process can begin with."""
+    deaths = _codes(history, Step.PRIME, GONE) + _codes(history, Step.VERIFY, GONE)
+    if deaths <= policy.max_deaths:
+        return _pass(history, policy, _count(history, Step.PASS) + 1)
+    return Move(Step.CLOSE, result=Result.PENDING, note=last.note)
+
+
+def _since_pass(history: Sequence[Outcome]) -> Sequence[Outcome]:
+    """The outcomes since a successor began, which has its own two kicks and receipts."""
     for index in range(len(history) - 1, -1, -1):
-        if history[index].step is Step.BACK:
+        if history[index].step is Step.PASS:
             return history[index + 1 :]
     return history
 
@@ -261,8 +294,10 @@ def _since_back(history: Sequence[Outcome]) -> Sequence[Outcome]:
 def _after_verify(history: Sequence[Outcome], last: Outcome, policy: Policy) -> Move:
     if last.ok:
         return Move(Step.CLOSE, result=Result.DONE)
+    if last.code == GONE:
+        return _replace_successor(history, last, policy)
     wrong = _texts(last.data.get("problems"))
-    if _count(_since_back(history), Step.VERIFY) < 2:
+    if _count(_since_pass(history), Step.VERIFY) < 2:
         return Move(Step.PRIME, attempt=_count(history, Step.PRIME) + 1, missing=wrong, way=_way(history, policy))
     if _count(history, Step.BACK) < policy.max_backs:
         return Move(Step.BACK, missing=wrong)

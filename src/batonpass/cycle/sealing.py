@@ -8,6 +8,7 @@ from pathlib import Path
 
 from batonpass.cycle.case import Case
 from batonpass.cycle.plan import CANNOT_WRITE, Move, Outcome, Step
+from batonpass.cycle.sealed import keep_copy, set_aside
 from batonpass.cycle.writing import read_draft
 from batonpass.disk import open_plain
 from batonpass.facts import Facts
@@ -56,7 +57,9 @@ def _seal(case: Case, facts: Facts, with_document: bool) -> tuple[HandoffRecord,
     number, previous = following_of(every(case.watch.session.project, case.config))
     path = _planned(case)
     if path is not None and _is_there(case, path):
-        return _record(case, path, _reopen(path), bool(case.recall("document"))), []
+        found = _reopen(path)
+        keep_copy(case, found.text)
+        return _record(case, path, found, bool(case.recall("document"))), []
     if path is None:
         path = layout.path_for(created)
         case.remember(planned=str(path), planned_round=case.since, planned_number=number)
@@ -72,12 +75,20 @@ def _seal(case: Case, facts: Facts, with_document: bool) -> tuple[HandoffRecord,
     room = int(case.config.handoff_tokens * CHARS_PER_TOKEN)
     allow = patterns(case.config.redact_allow)
     sealed = close_document(layout.adopt(whole), max_chars=room, allow=allow, titles=layout.titles)
-    layout.write(path, sealed.text)
+    _write(layout, path, sealed.text)
+    keep_copy(case, sealed.text)
     case.stage.probe("seal:stored")
     notes = [f"redacted: {', '.join(sealed.redacted)}"] if sealed.redacted else []
     if case.config.commits:
         notes += _commit(case.watch.session.project, layout, path)
     return _record(case, path, sealed, document is not None), notes
+
+
+def _write(layout: Layout, path: Path, text: str) -> None:
+    """Write the final name. What stands there already and is no handoff of ours is kept beside it."""
+    if layout.name != "living" and path.exists():
+        set_aside(path)
+    layout.write(path, text)
 
 
 def fingerprint(facts: Facts) -> str | None:

@@ -12,6 +12,7 @@ from batonpass.cycle.case import Case
 from batonpass.cycle.plan import (
     GAPS,
     GONE,
+    MOVED,
     NO_DOCUMENT,
     NO_SAFE_POINT,
     NOT_SEEN,
@@ -37,6 +38,7 @@ from batonpass.session import State
 from batonpass.supervisor.keys import DIALOG, Keys, NotReady
 from batonpass.supervisor.watch import Watch
 
+ELSEWHERE = "the user went on in another conversation, which is left alone"
 _UNCLAIMED_SECONDS = 1.5  # an idle session whose stop hook has not taken the ask by then will not take it
 _TAKEN_SECONDS = 20.0  # from the hook's taking to the agent's own record
 _LAG_SECONDS = 1.0  # the record may lag behind the stop hook
@@ -89,6 +91,8 @@ async def safe_point(case: Case, move: Move) -> Outcome:
         watch.refresh()
         if watch.gone:
             return Outcome(Step.SAFE_POINT, GONE, "the agent is gone")
+        if case.elsewhere:
+            return Outcome(Step.SAFE_POINT, MOVED, ELSEWHERE)
         if watch.hooks_seen and (watch.holding_stop or watch.status.state is State.BUSY):
             return Outcome(Step.SAFE_POINT, data={"channel": Channel.HOOK})
         obstacle = await case.stage.keys.obstacle(watch) or await _git_under_way(case)
@@ -121,6 +125,8 @@ async def ask(case: Case, move: Move) -> Outcome:
         case.remember(deadline_round=case.since)
     if watch.conversation.prompted(mark) is not None:
         return Outcome(Step.ASK, data={"tag": mark})
+    if case.elsewhere:
+        return Outcome(Step.ASK, MOVED, ELSEWHERE)
     given = store.delivery(mark)
     if given is None:
         given = await _offer(case, move, mark)
@@ -281,9 +287,12 @@ def read_draft(path: Path) -> Handoff | None:
 
 
 async def check(case: Case, move: Move) -> Outcome:
-    draft = str(case.recall("draft"))
+    draft = Path(str(case.recall("draft")))
     gaps = await gaps_of(case)
-    if read_draft(Path(draft)) is not None:
-        case.remember(document=draft)
+    if read_draft(draft) is not None:
+        # A copy of our own: the draft lies in the project, where anybody may delete it before the seal.
+        kept = case.watch.folder / "document.md"
+        write_private(kept, read_document(draft))
+        case.remember(document=str(kept))
     messages = [gap.message for gap in gaps]
     return Outcome(Step.CHECK, GAPS if gaps else "ok", "; ".join(messages[:6]), {"gaps": messages})

@@ -112,6 +112,7 @@ class Starter:
                 "usable": reading.usable if reading else None,
                 "window": reading.window if reading else None,
                 "by_person": by_person,
+                "transcript": str(watch.conversation.transcript) if watch.conversation.transcript else None,
             },
         )
         self._store.start_cycle(cycle)

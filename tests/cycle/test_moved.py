@@ -1,0 +1,97 @@
+"""The user goes to another conversation in the middle, or the successor dies: whose conversation is it?"""
+
+import json
+
+import pytest
+
+from batonpass.cycle import passing, writing
+from batonpass.cycle.plan import GONE, MOVED, Move, Step, Way
+from batonpass.session import State
+from tests.cycle.scene import CYCLE, Scene
+from tests.cycle.test_passing import PASS, RECEIPT, passed, sealed  # noqa: F401  (fixtures)
+from tests.supervisor.fakes import OTHER, TALK
+
+THIRD = "0b7d6f0e-5a0c-4d7e-9a57-2f4a7e1c9d11"
+
+
+@pytest.mark.parametrize("source", ["clear", "resume", "startup"])
+async def test_a_conversation_that_the_user_went_to_is_not_asked(scene: Scene, source: str) -> None:
+    scene.begins(OTHER, source)
+    assert (await writing.safe_point(scene.case, Move(Step.SAFE_POINT))).code == MOVED
+    assert (await writing.ask(scene.case, Move(Step.ASK))).code == MOVED
+    assert scene.panes.typed == []
+    assert not scene.offers.ask_pending(OTHER)
+
+
+@pytest.mark.parametrize("source", ["clear", "resume"])
+@pytest.mark.parametrize("way", list(Way))
+async def test_one_begun_before_the_handoff_was_laid_out_is_neither_cleared_nor_taken_for_the_successor(
+    sealed: Scene,  # noqa: F811
+    source: str,
+    way: Way,
+) -> None:
+    sealed.begins(OTHER, source)
+    outcome = await passing.hand_over(sealed.case, Move(Step.PASS, way=way))
+    assert (outcome.code, sealed.panes.typed, sealed.launcher.kicks) == (MOVED, [], [])
+    assert sealed.case.cycle.new_agent_session is None
+
+
+async def test_the_users_own_clear_once_the_handoff_is_laid_out_is_the_pass(sealed: Scene) -> None:  # noqa: F811
+    sealed.panes.box = "hello"
+    assert not (await passing.hand_over(sealed.case, PASS)).ok
+    sealed.panes.box = ""
+    sealed.begins(OTHER, "clear")
+    assert (await passing.hand_over(sealed.case, PASS)).ok
+    assert sealed.panes.sent == []
+
+
+async def test_back_in_the_old_conversation_the_cycle_goes_on(scene: Scene) -> None:
+    scene.begins(OTHER, "clear")
+    scene.begins(TALK, "resume")
+    assert (await writing.safe_point(scene.case, Move(Step.SAFE_POINT))).ok
+
+
+async def test_facts_are_those_of_the_old_conversation_also_after_a_restart(scene: Scene) -> None:
+    scene.case.remember(transcript=str(scene.talk.path))
+    scene.begins(OTHER, "clear")
+    scene.watch.past.clear()  # a daemon that was started since knows only what is in front
+    assert any("torn lines" in prompt.text for prompt in (await scene.case.facts()).prompts)
+
+
+async def test_a_clock_set_back_does_not_hide_the_successor(sealed: Scene) -> None:  # noqa: F811
+    def set_back(text: str) -> None:
+        sealed.clock.advance(-3600)
+        sealed.begins(OTHER, "clear")
+
+    sealed.supervisor.started(sealed.watch, "startup", sealed.clock.now())
+    sealed.panes.on_enter = set_back
+    assert (await passing.hand_over(sealed.case, PASS)).ok
+    assert sealed.panes.sent == ["/clear"]
+
+
+async def test_a_successor_that_died_is_not_taken_for_the_next_one(passed: Scene) -> None:  # noqa: F811
+    passed.says(State.DEAD)
+    assert (await passing.prime(passed.case, Move(Step.PRIME))).code == GONE
+    passed.launcher.begin = THIRD
+    outcome = await passing.hand_over(passed.case, Move(Step.PASS, attempt=2, way=Way.RESPAWN, kick=2))
+    assert (outcome.ok, passed.case.cycle.new_agent_session) == (True, THIRD)
+    (kick,) = passed.launcher.kicks
+    assert (kick or "").startswith(f"[baton {CYCLE} kick 2]")
+
+
+async def test_a_successor_that_died_before_its_receipt_is_gone_and_one_that_gave_it_is_not(passed: Scene) -> None:  # noqa: F811
+    await passing.prime(passed.case, Move(Step.PRIME))
+    passed.says(State.DEAD)
+    assert (await passing.verify(passed.case, Move(Step.VERIFY))).code == GONE
+    passed.talk.say(f"```json\n{json.dumps(RECEIPT)}\n```")
+    passed.supervisor.take_news(passed.watch)
+    assert (await passing.verify(passed.case, Move(Step.VERIFY))).ok
+
+
+async def test_a_receipt_is_not_waited_for_in_a_conversation_that_was_cleared(passed: Scene) -> None:  # noqa: F811
+    await passing.prime(passed.case, Move(Step.PRIME))
+    passed.says(State.BUSY)
+    began = passed.clock.now()
+    passed.begins(THIRD, "clear")
+    assert not (await passing.verify(passed.case, Move(Step.VERIFY))).ok
+    assert passed.clock.now() - began < 10, "the time for a receipt would be minutes"
