@@ -12,7 +12,13 @@ T = TypeVar("T")
 class Clock(Protocol):
     """Wall time in seconds since the epoch, and a way to wait."""
 
-    def now(self) -> float: ...
+    def now(self) -> float:
+        """For dates and what is kept. It may jump: people and networks set clocks, and laptops sleep."""
+        ...
+
+    def ticks(self) -> float:
+        """For how long something takes: seconds that only go forward, and not while the machine sleeps."""
+        ...
 
     async def sleep(self, seconds: float) -> None: ...
 
@@ -27,6 +33,9 @@ class SystemClock:
     def now(self) -> float:
         return time.time()
 
+    def ticks(self) -> float:
+        return time.monotonic()
+
     async def sleep(self, seconds: float) -> None:
         await asyncio.sleep(seconds)
 
@@ -39,23 +48,32 @@ class ManualClock:
 
     def __init__(self, start: float = 1_800_000_000.0) -> None:
         self._now = start
+        self._ticks = 0.0
         self._sleepers: list[tuple[float, asyncio.Event]] = []
 
     def now(self) -> float:
         return self._now
 
+    def ticks(self) -> float:
+        return self._ticks
+
     def advance(self, seconds: float) -> None:
         """Move on, waking everyone whose time has come."""
         self._now += seconds
+        self._ticks += seconds
         for due, event in self._sleepers:
-            if due <= self._now:
+            if due <= self._ticks:
                 event.set()
+
+    def jump(self, seconds: float) -> None:
+        """Somebody sets the clock: no time has passed."""
+        self._now += seconds
 
     async def sleep(self, seconds: float) -> None:
         if seconds <= 0:
             await asyncio.sleep(0)
             return
-        sleeper = (self._now + seconds, asyncio.Event())
+        sleeper = (self._ticks + seconds, asyncio.Event())
         self._sleepers.append(sleeper)
         try:
             await sleeper[1].wait()

@@ -248,7 +248,7 @@ def _nudge_due(ladder: Ladder, reached: list[int], history: History, now: float)
     every = ladder.rungs[nudging[-1]].every
     if every is None:
         return nudging[-1] not in history.passed
-    return history.nudged is None or now - history.nudged >= every
+    return history.nudged is None or not 0 <= now - history.nudged < every
 
 
 def _growth(history: History, forecast: Forecast | None) -> float | None:

@@ -24,11 +24,11 @@ class HastyClock(ManualClock):
     """Waiting takes no time: a sleeper lets everyone else act and then finds that its time has come."""
 
     async def sleep(self, seconds: float) -> None:
-        due = self.now() + seconds
+        due = self.ticks() + seconds
         for _ in range(20):
             await asyncio.sleep(0)
-        if self.now() < due:
-            self.advance(due - self.now())
+        if self.ticks() < due:
+            self.advance(due - self.ticks())
 
 
 class ToldAgent(Scripted):

@@ -57,6 +57,22 @@ class Case:
         """When the current round began; a user's new prompt begins another."""
         return float(str(self.recall("round_began") or self.cycle.started))
 
+    def set_deadline(self) -> None:
+        """Ask and await together have so long; kept for a daemon that has to go on with it."""
+        deadline = self.stage.clock.now() + self.config.timeouts.ask
+        self.cycle = self.stage.store.update_cycle(self.cycle.id, deadline=deadline)
+        self.remember(deadline_round=self.since)
+        self.watch.due = None
+
+    @property
+    def left(self) -> float:
+        """Seconds until the deadline, counted by a clock that nobody sets; after a restart from the date kept."""
+        clock, mark = self.stage.clock, f"{self.cycle.id} {self.since}"
+        if self.watch.due is None or self.watch.due[0] != mark:
+            left = (self.cycle.deadline or 0.0) - clock.now()
+            self.watch.due = (mark, clock.ticks() + min(left, self.config.timeouts.ask))
+        return self.watch.due[1] - clock.ticks()
+
     def draft(self, attempt: int) -> Path:
         """A fresh name for every attempt: some agents refuse to overwrite what they have not read."""
         return self.stage.launcher.draft_dir(self.watch) / f"{self.cycle.id}-{attempt}.md"

@@ -117,9 +117,9 @@ class Engine:
 
     async def pass_baton(self, cycle: str, session: str, policy: Policy) -> bool:
         """Start a cycle; False when the session has one under way."""
-        deadline = self._stage.clock.now() + _ENDING_SECONDS
+        deadline = self._stage.clock.ticks() + _ENDING_SECONDS
         while not await self._enqueued(cycle, session, policy):
-            if self._stage.clock.now() >= deadline:
+            if self._stage.clock.ticks() >= deadline:
                 return False
             await self._stage.clock.sleep(_AGAIN_SECONDS)
         await asyncio.to_thread(claim, self._queue)

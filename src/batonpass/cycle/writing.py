@@ -85,7 +85,7 @@ async def draft_from_facts(case: Case, facts: Facts) -> None:
 async def safe_point(case: Case, move: Move) -> Outcome:
     """The end of a running turn is the safe point of its stop hook; else wait until keys may be typed."""
     watch, clock = case.watch, case.stage.clock
-    deadline = clock.now() + case.config.timeouts.safe_point
+    deadline = clock.ticks() + case.config.timeouts.safe_point
     told = False
     while True:
         watch.refresh()
@@ -100,7 +100,7 @@ async def safe_point(case: Case, move: Move) -> Outcome:
             return Outcome(Step.SAFE_POINT, data={"channel": Channel.KEYS})
         if obstacle.code == GONE:
             return Outcome(Step.SAFE_POINT, GONE, str(obstacle))
-        if clock.now() >= deadline:
+        if clock.ticks() >= deadline:
             return Outcome(Step.SAFE_POINT, NO_SAFE_POINT, str(obstacle))
         if obstacle.code == DIALOG and not told:
             told = True
@@ -119,10 +119,9 @@ async def _git_under_way(case: Case) -> NotReady | None:
 async def ask(case: Case, move: Move) -> Outcome:
     """Have the agent write the document to the draft path; delivered once its own record shows the request."""
     mark = tag(case.cycle.id, "ask", move.attempt)
-    watch, store, now = case.watch, case.stage.store, case.stage.clock.now()
+    watch, store = case.watch, case.stage.store
     if case.cycle.deadline is None or case.recall("deadline_round") != case.since:
-        case.cycle = store.update_cycle(case.cycle.id, deadline=now + case.config.timeouts.ask)
-        case.remember(deadline_round=case.since)
+        case.set_deadline()
     if watch.conversation.prompted(mark) is not None:
         return Outcome(Step.ASK, data={"tag": mark})
     if case.elsewhere:
@@ -180,23 +179,22 @@ async def _by_hook(case: Case, given: Delivery) -> Outcome:
     watch, offers, clock = case.watch, case.stage.offers(case.watch), case.stage.clock
     conversation = watch.conversation
     idle_since: float | None = None
-    deadline = case.cycle.deadline or clock.now() + case.config.timeouts.ask
 
     def arrived() -> bool:
         return conversation.prompted(given.tag) is not None
 
     while not arrived():
         watch.refresh()
-        now = clock.now()
+        now = clock.ticks()
         if offers.asked(conversation.agent_session):
             if await watch.until(lambda: arrived() or watch.gone, _TAKEN_SECONDS) and arrived():
                 break
             return Outcome(Step.ASK, GONE if watch.gone else NOT_SEEN, "the hook took the request; no record shows it")
         idle_since = (idle_since or now) if watch.idle() else None
         lost = watch.gone or watch.conversation is not conversation
-        if lost or now >= deadline or (idle_since is not None and now - idle_since >= _UNCLAIMED_SECONDS):
+        if lost or case.left <= 0 or (idle_since is not None and now - idle_since >= _UNCLAIMED_SECONDS):
             if offers.withdraw_ask(conversation.agent_session):
-                case.stage.store.save_delivery(given.become(DeliveryState.WITHDRAWN, now))
+                case.stage.store.save_delivery(given.become(DeliveryState.WITHDRAWN, clock.now()))
                 return Outcome(Step.ASK, GONE if watch.gone else UNCLAIMED, "the turn ended without its hook")
             continue
         await watch.until(lambda: arrived() or watch.gone, 0.3)
@@ -207,7 +205,7 @@ async def _by_keys(case: Case, given: Delivery, step: Step) -> Outcome:
     """Type it when the agent is idle at an empty box; after a crash, finish what was typed before."""
     watch, keys = case.watch, case.stage.keys
     conversation = watch.conversation
-    seconds = max(1.0, (case.cycle.deadline or 0.0) - case.stage.clock.now())
+    seconds = max(1.0, case.left)
 
     def arrived() -> bool:
         return conversation.prompted(given.tag) is not None
@@ -233,7 +231,7 @@ async def type_once(keys: Keys, watch: Watch, text: str, arrived: Callable[[], b
 
 async def wait(case: Case, move: Move) -> Outcome:
     """The draft exists and the turn has ended; or the document stands in the agent's last message."""
-    watch, clock = case.watch, case.stage.clock
+    watch = case.watch
     mark, draft = str(case.recall("ask_tag")), Path(str(case.recall("draft")))
     index = watch.conversation.prompted(mark)
     since = watch.conversation.log[index].at if index is not None else case.cycle.started
@@ -242,8 +240,7 @@ async def wait(case: Case, move: Move) -> Outcome:
     def over() -> bool:
         return watch.gone or watch.conversation is not conversation or watch.turn_over(mark, since)
 
-    left = max(1.0, (case.cycle.deadline or 0.0) - clock.now())
-    ended = await watch.until(over, left)
+    ended = await watch.until(over, max(1.0, case.left))
     if not draft.exists():
         await watch.until(lambda: draft.exists() or _document_said(watch, mark) is not None, _LAG_SECONDS)
     if draft.exists():

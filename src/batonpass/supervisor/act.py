@@ -235,7 +235,7 @@ class Supervisor:
         reading = watch.reading
         if watch.window is not None or not watch.hooks_seen or reading is None:
             return False
-        return self.clock.now() - reading.at < _GUESS_SECONDS
+        return abs(self.clock.now() - reading.at) < _GUESS_SECONDS
 
     async def _consider_later(self, watch: Watch) -> None:
         """A status line that does not come (no daemon heard it, say) must not leave the guess for ever."""

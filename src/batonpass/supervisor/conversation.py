@@ -47,6 +47,7 @@ class Conversation:
         self._tail: Tail | None = None
         self.transcript: Path | None = None
         self.log: list[Kept] = []
+        self.forgotten = 0  # events that the log has let go of, so that places in it can be compared
         self.prompts = 0
         self.characters = 0  # of everything said and returned, for an estimate where no usage is told
         self.usage_told = False
@@ -64,6 +65,7 @@ class Conversation:
             return News()
         batch = self._tail.read()
         if batch.reset:
+            self.forgotten += len(self.log)
             self.log.clear()
             self.prompts = 0
         news = self._take_in(batch.events)
@@ -87,6 +89,7 @@ class Conversation:
                 self.characters += len(event.text)
             elif isinstance(event, Used | Compacted):
                 self.usage_told = True
+        self.forgotten += max(0, len(self.log) - _KEPT)
         del self.log[:-_KEPT]
         self.prompts += prompts
         compacted = tuple(e for e in events if isinstance(e, Compacted))

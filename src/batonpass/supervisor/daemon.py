@@ -88,7 +88,7 @@ class Daemon:
         self._beaten = self._tidied = 0.0
         self._owners = Owners()
         self._stopping = asyncio.Event()
-        self._last_needed = self.started
+        self._last_needed = self.clock.ticks()
 
     def new_id(self) -> str:
         return secrets.token_hex(4)
@@ -211,7 +211,7 @@ class Daemon:
                 return True
         except FileNotFoundError:
             return True
-        now = self.clock.now()
+        now = self.clock.ticks()
         if any(watch.session.state not in (State.ENDED, State.DEAD) for watch in self.supervisor.watches.values()):
             self._last_needed = now
         return now - self._last_needed >= _IDLE_SECONDS

@@ -39,7 +39,8 @@ class Verdict:
 
 def judge(cycles: Sequence[CycleRecord], now: float, limits: Limits, reset_at: float = 0.0) -> Verdict:
     """The verdict on one session's cycles, oldest first. What a person asked for is not counted against it."""
-    ended = [c for c in cycles if c.ended is not None and c.started >= reset_at and not by_person(c)]
+    # A cycle of the future is one of before the clock was set back: nobody knows how long ago that was.
+    ended = [c for c in cycles if c.ended is not None and reset_at <= c.started <= now and not by_person(c)]
     recent = [c for c in ended if now - c.started < HOUR and c.state is not CycleState.POSTPONED]
     passed = [c for c in recent if c.state is CycleState.DONE]
     raised = RAISE if len(passed) > 1 else 0.0
@@ -53,7 +54,7 @@ def judge(cycles: Sequence[CycleRecord], now: float, limits: Limits, reset_at: f
     last = ended[-1] if ended else None
     if last is not None and last.state is not CycleState.DONE and last.ended is not None:
         until = last.ended + 60 * limits.cooldown_minutes
-        if now < until:
+        if last.ended <= now < until:
             return Verdict(COOLING, f"the last handoff ended {last.state}", until, raised, len(passed))
     return Verdict(raised=raised, frequent=len(passed))
 

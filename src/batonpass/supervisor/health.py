@@ -108,7 +108,7 @@ class Health:
         forget_order(watch.folder)
 
     async def _check_dialog(self, watch: Watch) -> None:
-        session, now = watch.session, self._supervisor.clock.now()
+        session, now = watch.session, self._supervisor.clock.ticks()
         if watch.status.state in (State.STARTING, State.UNKNOWN):
             await self._check_start(watch)
         else:
@@ -141,7 +141,7 @@ class Health:
     async def _check_start(self, watch: Watch) -> None:
         """An agent that says nothing yet may stand at a dialog that comes before its first hook."""
         pane, now = watch.session.pane, self._supervisor.clock.now()
-        if pane is None or now - watch.session.created < _START_SECONDS:
+        if pane is None or 0 <= now - watch.session.created < _START_SECONDS:
             return
         try:
             screen = await self._terminal(pane.socket).screen(pane)

@@ -91,7 +91,7 @@ class Keys:
 
         True when the box holds `own`, a text of ours that could not be sent before; else it is empty.
         """
-        deadline = self._clock.now() + seconds
+        deadline = self._clock.ticks() + seconds
         reading_since: float | None = None
         looked, typed_in = 0, False
         while True:
@@ -106,7 +106,7 @@ class Keys:
             if obstacle.code == TEXT and own is not None and await self.holds(watch, own):
                 return True
             typed_in = typed_in or obstacle.code == TEXT
-            now = self._clock.now()
+            now = self._clock.ticks()
             if obstacle.code == GONE or now >= deadline:
                 raise obstacle
             if obstacle.code == MODE:
@@ -181,8 +181,8 @@ class Keys:
     async def _wait_for_text(self, watch: Watch, text: str, busy: float) -> None:
         """Wait until the box shows what was pasted, and only that: a person may have typed in between."""
         await self._clock.sleep(_PASTE_SECONDS)
-        deadline = self._clock.now() + _SHOWN_SECONDS
-        while self._clock.now() < deadline:
+        deadline = self._clock.ticks() + _SHOWN_SECONDS
+        while self._clock.ticks() < deadline:
             if await self._still_in_box(watch, text):
                 if watch.agent.status(watch.binding).state is State.IDLE:
                     return

@@ -15,6 +15,7 @@ from batonpass.supervisor.conversation import Conversation, News
 _READINGS = 60  # kept in memory for the forecast
 _CHARACTERS_PER_TOKEN = 4
 _EXACT = (Source.STATUSLINE, Source.TRANSCRIPT)  # counts of the provider's own; the others round or guess
+_LIVE_SECONDS = 2.0  # a hook's report is not older than this, unless it waited for the daemon
 _LATE_SOURCE_SECONDS = 20.0  # a worse source counts again when the better one has been silent this long
 
 
@@ -25,6 +26,7 @@ class Stopped:
     at: float
     agent_session: str
     last_message: str | None
+    heard: int | None = None  # how much of the conversation was read when it came; None when it waited in the spool
 
 
 @dataclass(frozen=True, slots=True)
@@ -57,6 +59,7 @@ class Watch:
         self.holding_stop = False  # a stop hook waits for our answer right now
         self.hooks_seen = 0
         self.step: str | None = None  # of the cycle that is under way
+        self.due: tuple[str, float] | None = None  # a cycle's round, and when its time is up by the ticks
         self.leaving = False  # the user closed the agent
         self.dialog: str | None = None  # what the screen shows where the agent itself says nothing yet
         self.heard: Callable[[News], None] = lambda news: None  # whoever acts on what a read brings
@@ -71,12 +74,12 @@ class Watch:
 
     async def until(self, condition: Callable[[], bool], seconds: float) -> bool:
         """Whether the condition came true within that time. It is looked at on every change, first at once."""
-        deadline = self.clock.now() + seconds
+        deadline = self.clock.ticks() + seconds
         waiter = asyncio.Event()
         self._waiters.add(waiter)
         try:
             while not condition():
-                left = deadline - self.clock.now()
+                left = deadline - self.clock.ticks()
                 if left <= 0:
                     return False
                 waiter.clear()
@@ -125,13 +128,20 @@ class Watch:
 
     def turn_over(self, tag: str, since: float) -> bool:
         """Whether the turn that the prompt with this tag began is over, by any of the agent's own signals."""
-        if self.conversation.prompted(tag) is None:
+        index = self.conversation.prompted(tag)
+        if index is None:
             return False
-        if any(s.at >= since and s.agent_session == self.conversation.agent_session for s in self.stops):
+        if any(self._stopped_after(index, since, stop) for stop in self.stops):
             return True
         if self.conversation.ended_after(tag):
             return True
         return self.idle() and (self.status.since or 0.0) > since
+
+    def _stopped_after(self, index: int, since: float, stop: Stopped) -> bool:
+        """By the order in which things came; by their dates only where they came late, for a clock may be set."""
+        if stop.agent_session != self.conversation.agent_session:
+            return False
+        return stop.at >= since if stop.heard is None else stop.heard > index + self.conversation.forgotten
 
     # -- what comes in -------------------------------------------------------------------------------
 
@@ -146,12 +156,18 @@ class Watch:
         if report.kind is HookKind.SESSION_START:
             moved = self._started(report, at)
         elif report.kind is HookKind.STOP:
-            self.stops.append(Stopped(at, report.agent_session, report.last_message))
+            self.read()  # the turn that ends here stands in the record, and comes before its end
+            self.stops.append(Stopped(at, report.agent_session, report.last_message, self._heard_so_far(at)))
             del self.stops[:-20]
         if report.transcript is not None and report.agent_session == self.conversation.agent_session:
             self._follow(report.transcript)
         self.changed()
         return moved
+
+    def _heard_so_far(self, at: float) -> int | None:
+        """How far the record was read at this moment; a report from the spool may be older than all of it."""
+        live = abs(self.clock.now() - at) < _LIVE_SECONDS
+        return self.conversation.forgotten + len(self.conversation.log) if live else None
 
     def _started(self, report: HookReport, at: float) -> bool:
         moved = self.begin(report.agent_session, report.transcript, report.source, at)
