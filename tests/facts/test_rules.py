@@ -95,3 +95,15 @@ def test_the_agents_words_are_no_demand_and_every_demand_tells_its_origin(tmp_pa
     facts = facts_of(tmp_path, agent(1, "You must never do that."), user(60, "Never push."))
     assert [(note.text, note.source) for note in facts.constraints] == [("Never push.", "user")]
     assert facts.constraints[0].origin == "user, 1970-01-01T00:01:00Z"
+
+
+def test_another_number_for_the_same_replaces_the_first(tmp_path: Path) -> None:
+    facts = facts_of(
+        tmp_path,
+        user(1, "Show at most 20 rows a page in the dashboard. Show at most 20 rows a page in the archive."),
+        user(2, "In the dashboard at most 50 rows a page."),
+    )
+    texts = [note.text for note in facts.constraints]
+    assert "Show at most 20 rows a page in the dashboard." not in texts
+    assert "In the dashboard at most 50 rows a page." in texts
+    assert "Show at most 20 rows a page in the archive." in texts

@@ -31,3 +31,13 @@ def test_a_value_that_was_replaced_is_stale(tmp_path: Path) -> None:
     assert current >= {"5173", "5432", "1.5.0"}
     assert {value.value for value in facts.stale} == {"3000", "1.4.2"}
     assert not current & {"3000", "1.4.2"}
+
+
+def test_a_new_value_of_the_very_same_thing_needs_no_word_of_change(tmp_path: Path) -> None:
+    facts = facts_of(
+        tmp_path,
+        user(1, "Image tag of the cargo mailer: 7.21.41. The ferry mailer is on 4411. The visa mailer is on 5511."),
+        user(2, "Image tag of the cargo mailer is 8.41.21. The ferry mailer is on 6622 these days, 4411 was taken."),
+    )
+    assert {value.value for value in facts.stale} == {"7.21.41", "4411"}
+    assert {value.value for value in facts.values} >= {"8.41.21", "6622", "5511"}

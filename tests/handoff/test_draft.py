@@ -4,7 +4,7 @@ from dataclasses import replace
 from pathlib import Path
 
 from batonpass.agents.base import BackgroundTask
-from batonpass.facts import Change, Command, Commit, Epic, Facts, GitFacts, Todo, Utterance
+from batonpass.facts import Change, Command, Commit, Epic, Facts, GitFacts, Reference, Todo, Utterance
 from batonpass.handoff import names
 from batonpass.handoff.check import check
 from batonpass.handoff.document import Handoff
@@ -113,7 +113,7 @@ def agent_document(*left_out: str) -> Handoff:
 
 def test_the_agents_own_words_are_kept_as_they_are() -> None:
     document = agent_document()
-    merged = merge(document, replace(FACTS, background=()), (), META)
+    merged = merge(document, replace(FACTS, background=(), epic=None), (), META)
     assert merged.sections == document.sections
     assert (merged.number, merged.branch, merged.session) == (3, "feature/x", "s1")
 
@@ -149,3 +149,10 @@ def test_background_work_that_the_agent_forgot_is_added() -> None:
 def test_what_an_earlier_baton_recorded_is_replaced() -> None:
     document = parse(render(agent_document()) + "\n## Recorded by Baton\n\n### Git\n- Changed: stale.py\n")
     assert "stale.py" not in render(merge(document, FACTS, (), META))
+
+
+def test_a_plan_that_the_agent_forgot_is_added_to_its_links() -> None:
+    known = replace(FACTS, references=(Reference("plan", ".bmad/plans/p.md", "Plan"), Reference("adr", "a.md", "A")))
+    links = merge(agent_document(), known, (), META).section(names.LINKS) or ""
+    assert links.startswith("- the agent's links\n")
+    assert "- Plan: .bmad/plans/p.md\n- ADR: a.md" in links

@@ -14,7 +14,7 @@ LINES = 500
 # Facts that the document may shorten: here they are whole, with what no longer holds beside them.
 _KNOWN = (
     "constraints", "revoked", "decisions", "reversed", "failures", "errors", "values", "stale", "subagents", "carried",
-    "references",
+    "references", "remarks",
 )  # fmt: skip
 _REASONS = ((98, "window_emergency"), (95, "window_critical"), (0, "window_warning"))
 

@@ -39,7 +39,7 @@ _REVERSED = re.compile(
     r"|no longer|switch(?:ed|ing)"
     r"|drop(?:ped|ping)|abandon(?:ed|ing)?|replac(?:ed|ing|es)|instead of|rather than|supersed\w+"
     r"|reconsider\w*|actually"
-    r"|mov(?:ed|ing) (?:away|off|from)|scrapp\w+)\b",
+    r"|mov(?:ed|ing) (?:away|off|from)|scrapp\w+|turn(?:s|ed) out|now|these days|from today|as of)\b",
     re.IGNORECASE,
 )
 _QUESTION = re.compile(r"\?[\"')]*$")

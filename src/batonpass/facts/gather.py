@@ -14,6 +14,7 @@ from batonpass.facts.git import GitError, read_git
 from batonpass.facts.model import Facts, GitFacts, Note, OpenItem
 from batonpass.facts.processes import Processes
 from batonpass.facts.references import read_references
+from batonpass.facts.remarks import Remarks
 from batonpass.facts.rules import Rules
 from batonpass.facts.secretfiles import SecretFiles
 from batonpass.facts.subagents import Subagents
@@ -34,11 +35,11 @@ class Followed:
         self._secrets = SecretFiles()
         self.conversation, self.todos = Conversation(), Todos()
         self.tools = Tools(project, is_own)
-        self.rules, self.choices, self.values = Rules(), Choices(), Values()
+        self.rules, self.choices, self.values, self.remarks = Rules(), Choices(), Values(), Remarks()
         self.subagents, self.processes = Subagents(), Processes()
         self._seers = (
             self.conversation.see, self.tools.see, self.todos.see, self.rules.see, self.choices.see, self.values.see,
-            self.subagents.see, self.processes.see,
+            self.remarks.see, self.subagents.see, self.processes.see,
         )  # fmt: skip
         self.seen = 0
         self.broken: list[str] = []
@@ -92,6 +93,7 @@ class Followed:
             failures=tuple(sorted([*self.choices.failures, *self.tools.errors.workarounds], key=lambda n: n.at)),
             errors=self.tools.errors.open,
             failing=self.tools.tests.failing,
+            remarks=self.remarks.all,
             values=self.values.current,
             stale=tuple(self.values.stale.values()),
             reverted=tuple(dict.fromkeys([*self.tools.reverted, *(path for path in touched if path in undone)])),

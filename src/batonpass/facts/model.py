@@ -201,6 +201,7 @@ class Facts:
     decisions: tuple[Note, ...] = ()
     reversed: tuple[Note, ...] = ()  # decisions that no longer stand
     failures: tuple[Note, ...] = ()  # ways that were tried and did not work
+    remarks: tuple[Note, ...] = ()  # what else the agent said that carries something
     errors: tuple[Command, ...] = ()  # commands whose last run failed
     failing: tuple[str, ...] = ()  # names of tests whose last run failed
     values: tuple[Value, ...] = ()

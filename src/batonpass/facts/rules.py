@@ -40,7 +40,7 @@ _TAKES_BACK = re.compile(
     r"|drop the|lift(?:ed|ing)?"
     r"|withdraw|revoke[ds]?|take (?:that |it )?back|scrap|call off|called off|is off|no longer|any ?more"
     r"|no need to"
-    r"|(?:is|are|was|were)n'?t needed|obsolete|does ?n'?t (?:apply|matter|hold)|is over|is gone|void)\b",
+    r"|(?:is|are|was|were)n'?t needed|is history|obsolete|does ?n'?t (?:apply|matter|hold)|is over|is gone|void)\b",
     re.IGNORECASE,
 )
 _ALLOWS = re.compile(
@@ -52,7 +52,8 @@ _ALLOWS = re.compile(
 _CHANGES = re.compile(
     r"\b(?:instead|from now on|actually|change of plans?|chang(?:ed|ing) my mind|rather than"
     r"|switch(?:ed)? (?:to|from)"
-    r"|now|correction|on second thoughts?|update|not .{1,40} any ?more|supersedes?|replaces?)\b",
+    r"|now|these days|from today|as of|make (?:that|it)|correction|on second thoughts?|update|not .{1,40} any ?more"
+    r"|supersedes?|replaces?)\b",
     re.IGNORECASE,
 )
 _ADDS = re.compile(r"\b(?:also|too|as well|in addition|additionally|besides|plus|likewise)\b", re.IGNORECASE)
@@ -100,7 +101,7 @@ class Rules:
             return
         adds = bool(_ADDS.search(sentence))
         backs, allows = bool(_TAKES_BACK.search(sentence)), bool(_ALLOWS.search(sentence))
-        changes = bool(_CHANGES.search(sentence))
+        changes = bool(_CHANGES.search(sentence)) or any(_other_number(sentence, note) for note in self.current)
         is_rule = bool(_RULE.search(sentence)) or allows
         if (backs or allows or changes) and not (adds and not backs):
             turn = _Turn(at, sentence, replaces=not (backs or allows))
@@ -119,6 +120,10 @@ class Rules:
         for old in [old for old in self.current if same(old.text, note.text)]:
             self.current.remove(old)
         self.current.append(note)
+
+
+def _other_number(sentence: str, note: Note) -> bool:
+    return renumbered(sentence, note.text) and overlap(sentence, note.text) >= _REPLACED
 
 
 def _meant(turn: _Turn, notes: list[Note], newer: Iterable[Note] = ()) -> Note | None:

@@ -5,7 +5,7 @@ from collections.abc import Iterator
 
 from batonpass.facts.conversation import is_batons
 from batonpass.facts.model import Value
-from batonpass.facts.wording import overlap, sentences
+from batonpass.facts.wording import sentences, stems
 from batonpass.transcripts.events import Event, Origin, Prompted, Said
 
 _MOST = 60
@@ -15,7 +15,7 @@ _KINDS = (
         "port",
         re.compile(
             r"\bports?\b[^.\d]{0,24}?\b(\d{2,5})\b|\b(?:localhost|127\.0\.0\.1"
-            r"|0\.0\.0\.0):(\d{2,5})\b|(?<=\s):(\d{4,5})\b",
+            r"|0\.0\.0\.0):(\d{2,5})\b|(?<=\s):(\d{4,5})\b|\b(?:is|are|answers|runs|listens) on (\d{3,5})\b(?!\.\d)",
             re.IGNORECASE,
         ),
     ),
@@ -44,7 +44,7 @@ _CHANGE = re.compile(
     r"\b(?:moved?|chang(?:ed?|ing)|switch(?:ed|ing)?|instead|now|no longer|bump(?:ed|ing)?|upgrad(?:ed?"
     r"|ing)|downgrad(?:ed?|ing)"
     r"|replac(?:ed?|es|ing)|not|any ?more|renam(?:ed?|ing)|becomes?|updat(?:ed?|ing)|was|correction"
-    r"|actually|retired)\b",
+    r"|actually|retired|these days|from today|as of)\b",
     re.IGNORECASE,
 )
 _OLD = re.compile(
@@ -54,6 +54,8 @@ _OLD = re.compile(
     re.IGNORECASE,
 )
 _SAME = 0.5
+_SAME_THING = 0.95  # without a word of change: said of the very same thing
+_FEW = 3  # words: too few to know that it is the same
 
 
 class Values:
@@ -82,31 +84,45 @@ class Values:
         changed = bool(_CHANGE.search(sentence))
         found = list(_values(sentence))
         old = {(kind, value) for kind, value, start in found if changed and _OLD.search(sentence[:start])}
+        old |= self._named_again(found, sentence) if changed else set()
+        for key in old:
+            self._retire(key)
         for kind, value, _ in found:
             key = (kind, value)
             if key in old:
-                self._retire(key)
                 continue
-            if changed:
-                self._replaced_by(kind, value, sentence)
+            self._replaced_by(kind, value, sentence, _SAME if changed else _SAME_THING)
             self._known.pop(key, None)
             self.stale.pop(key, None)
             self._known[key] = Value(at, kind, value, sentence, source)
         while len(self._known) > _MOST:
             del self._known[next(iter(self._known))]
 
-    def _replaced_by(self, kind: str, value: str, sentence: str) -> None:
-        """The earlier value of the same thing: the same kind, said in much the same words."""
+    def _named_again(self, found: list[tuple[str, str, int]], sentence: str) -> set[tuple[str, str]]:
+        """Values that were known of the same thing, in a sentence that gives it a new one of their kind."""
+        fresh = {kind for kind, value, _ in found if (kind, value) not in self._known}
+        known = [key for key in self._known if key[0] in fresh and re.search(rf"\b{re.escape(key[1])}\b", sentence)]
+        return {key for key in known if _near(self._known[key].text, sentence) >= _SAME}
+
+    def _replaced_by(self, kind: str, value: str, sentence: str, share: float) -> None:
+        """The earlier value of the same thing: the same kind, said in so many of the same words."""
         others = [known for known in self._known.values() if known.kind == kind and known.value != value]
         others = [known for known in others if known.value not in sentence]
-        best = max(others, key=lambda known: overlap(known.text, sentence), default=None)
-        if best is not None and overlap(best.text, sentence) >= _SAME:
+        best = max(others, key=lambda known: _near(known.text, sentence), default=None)
+        if best is not None and _near(best.text, sentence) >= share:
             self._retire((kind, best.value))
 
     def _retire(self, key: tuple[str, str]) -> None:
         known = self._known.pop(key, None)
         if known is not None:
             self.stale[key] = known
+
+
+def _near(one: str, other: str) -> float:
+    """How much two sentences are about the same, whatever numbers they give it."""
+    first, second = (frozenset(stem for stem in stems(text) if not stem[0].isdigit()) for text in (one, other))
+    fewer = min(len(first), len(second))
+    return len(first & second) / max(fewer, _FEW)
 
 
 def _values(sentence: str) -> Iterator[tuple[str, str, int]]:

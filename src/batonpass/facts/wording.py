@@ -1,7 +1,7 @@
 """What texts are about: their sentences, their content words, and whether two mean the same thing."""
 
 import re
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from functools import lru_cache
 from itertools import pairwise
 
@@ -111,17 +111,22 @@ def puts_aside(text: str, other: str) -> bool:
 
 
 _NUMBERED = re.compile(r"\b([a-z][a-z-]{2,}) v?(\d[\w.]*\b)", re.IGNORECASE)
+_COUNTED = re.compile(r"\b(\d[\d.,]*) ?([a-z%][a-z-]*)", re.IGNORECASE)
 
 
 def renumbered(one: str, other: str) -> bool:
     """Whether two texts give different numbers to the same thing.
 
-    >>> renumbered("Postgres 16 is fine", "Stick with Postgres 15 please")
-    True
+    >>> renumbered("Postgres 16 is fine", "Stick with Postgres 15 please"), renumbered("3 rows", "at most 5 rows")
+    (True, True)
     """
-    first = {name.lower(): number for name, number in _NUMBERED.findall(one)}
-    second = {name.lower(): number for name, number in _NUMBERED.findall(other)}
+    first, second = _numbers(one), _numbers(other)
     return any(second.get(name, number) != number for name, number in first.items())
+
+
+def _numbers(text: str) -> dict[str, str]:
+    counted = {unit.lower(): number for number, unit in _COUNTED.findall(text) if unit.lower() not in _FUNCTION_WORDS}
+    return counted | {name.lower(): number for name, number in _NUMBERED.findall(text)}
 
 
 def same(one: str, other: str) -> bool:
@@ -129,20 +134,29 @@ def same(one: str, other: str) -> bool:
     return stems(one) == stems(other) and names(one) == names(other)
 
 
-def says(text: str, wanted: str, *, share: float = 0.5) -> bool:
-    """Whether a text tells what another one does: its names exactly, enough of its words in one place."""
+def says(text: str, wanted: str, *, share: float = 0.5, among: Iterable[str] = ()) -> bool:
+    """Whether a text tells what another one does: its names exactly, enough of its words in one place.
+
+    `among` are others of its kind: a word that several of them have says little about which one is meant.
+    """
     need = stems(wanted)
     if not need:
         return " ".join(wanted.lower().split()) in " ".join(text.lower().split())
+    others = [stems(other) for other in among]
+    weight = {stem: 1 / max(1, sum(stem in other for other in others)) for stem in need}
+    enough = share * sum(weight.values())
     named = {name.lower() for name in names(wanted)}
     return any(
-        all(name in passage.lower() for name in named) and len(need & stems(passage)) >= share * len(need)
+        all(name in passage.lower() for name in named) and sum(weight[stem] for stem in need & stems(passage)) >= enough
         for passage in passages(text)
     )
 
 
 @lru_cache(maxsize=64)
 def passages(text: str) -> tuple[str, ...]:
-    """The places of a document at which one thing can be told: its lines, and each with the next."""
+    """The places of a document at which one thing can be told: its lines, and each with the next if that goes on."""
     lines = [line.strip() for line in text.split("\n") if line.strip()]
-    return tuple(lines) + tuple(f"{one} {next_}" for one, next_ in pairwise(lines))
+    return tuple(lines) + tuple(f"{one} {next_}" for one, next_ in pairwise(lines) if not _BEGINS.match(next_))
+
+
+_BEGINS = re.compile(r"[-*+•|#]|\d{1,3}[.)] ")

@@ -2,6 +2,7 @@
 
 from collections.abc import Mapping, Sequence
 
+from batonpass.facts.later import Later, beside
 from batonpass.facts.model import Facts
 from batonpass.handoff import names
 from batonpass.handoff.gaps import Gap
@@ -27,11 +28,15 @@ _WITHIN = {"in_progress": names.IN_PROGRESS, "pending": names.PENDING}
 def additions(gaps: Sequence[Gap], facts: Facts) -> Mapping[str, list[tuple[str | None, str]]]:
     """By section: the lines to add, each with the part of the section that it belongs to."""
     states = {todo.text: todo.state for todo in facts.todos}
+    rules = {note.text: note for note in facts.constraints}
+    later = Later(facts)
     found: dict[str, list[tuple[str | None, str]]] = {}
     for gap in gaps:
         if gap.kind not in _PLACES:
             continue
         text = failing_test(gap.subject) if gap.kind == "test" else " ".join(gap.subject.split())
+        if gap.subject in rules:
+            text = beside(text, later.of_user(rules[gap.subject]))
         title = _PLACES[gap.kind][1]
         part = _WITHIN.get(states.get(gap.subject, "pending"), names.PENDING) if title == names.PROGRESS else None
         found.setdefault(title, []).append((part, f"- {text} {MARK}"))

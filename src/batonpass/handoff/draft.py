@@ -4,6 +4,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass, replace
 
 from batonpass.agents.base import BackgroundTask
+from batonpass.facts.later import Later, beside
 from batonpass.facts.model import Facts, OpenItem
 from batonpass.facts.previous import TASK_UNTIL_NOW
 from batonpass.handoff import names, paths, record
@@ -17,6 +18,7 @@ from batonpass.handoff.redact import cut
 _MOST_FILES = 60
 _MOST_DECISIONS = 30
 _MOST_TESTS = 20
+_MOST_STEPS = 3  # of the pending items: all of them stand under Progress Summary
 _REQUEST_CHARS = 800
 _LEFT_OUT = "(Recorded by Baton: the agent left this section out.)"
 
@@ -66,6 +68,7 @@ def merge(agent_doc: Handoff, facts: Facts, gaps: Sequence[Gap], meta: Meta) -> 
     for title in (names.SUBAGENTS, names.LINKS):
         merged.setdefault(title, filled[title])
     merged[names.SUBAGENTS] = _with_background(merged[names.SUBAGENTS], facts)
+    merged[names.LINKS] = _with_links(merged[names.LINKS], facts, meta)
     if names.FILES not in absent:
         merged[names.FILES] = _with_files(merged.get(names.FILES, ""), facts, gaps)
     for title, added in additions(gaps, facts).items():
@@ -188,27 +191,33 @@ def _holding(facts: Facts) -> Facts:
 
 
 def _decisions(facts: Facts) -> str:
-    lines = [note.text for note in facts.decisions[-_MOST_DECISIONS:]]
+    later = Later(facts)
+    lines = [beside(note.text, later.of_anyone(note)) for note in facts.decisions[-_MOST_DECISIONS:]]
     lines += [f"Tried, and failed: {note.text}" for note in facts.failures[-_MOST_DECISIONS:]]
     return "\n".join(f"- {_one_line(line)}" for line in lines) or NONE_KNOWN
 
 
 def _context(facts: Facts) -> str:
     """Constraints, and what is broken: each becomes an item that the successor must name."""
-    lines = [note.text for note in facts.constraints]
+    later = Later(facts)
+    lines = [beside(note.text, later.of_user(note)) for note in facts.constraints]
     lines += [failing_test(name) for name in facts.failing[:_MOST_TESTS]]
     return "\n".join(f"- {_one_line(line)}" for line in lines) or NONE_KNOWN
 
 
 def _next_steps(facts: Facts, meta: Meta) -> str:
     steps = [f"Answer the user's late prompt: {_quoted(text, 300)}" for text in meta.late_prompts]
-    if facts.failing or (facts.last_test and facts.last_test.ok is False):
-        command = facts.last_test.command if facts.last_test else "the tests"
-        steps.append(f"Mend what the last test run shows: {_quoted(command, 200)}")
     steps += [f"Go on: {_one_line(todo.text)}" for todo in facts.todos if todo.state == "in_progress"]
-    steps += [_one_line(todo.text) for todo in facts.todos if todo.state == "pending"]
     if facts.last_request:
         steps.append(f"Finish the user's last request: {_quoted(facts.last_request.text, 300)}")
+    if facts.failing:
+        steps.append(f"Mend the failing tests: {len(facts.failing)} are named under Important Context.")
+    elif facts.last_test and facts.last_test.ok is False:
+        steps.append(f"Mend what the last test run shows: {_quoted(facts.last_test.command, 200)}")
+    pending = [_one_line(todo.text) for todo in facts.todos if todo.state == "pending"]
+    steps += pending[:_MOST_STEPS]
+    if len(pending) > _MOST_STEPS:
+        steps.append(f"Then the other {len(pending) - _MOST_STEPS} pending items, in their order.")
     if not steps:
         steps += [f"Go on: {_one_line(item.text)}" for item in facts.carried if not item.done]
     if not steps:
@@ -224,6 +233,15 @@ def _links(facts: Facts, meta: Meta) -> str:
     if meta.previous:
         links.append(f"Previous handoff: {meta.previous}")
     return "\n".join(f"- {link}" for link in links) or "None."
+
+
+def _with_links(body: str, facts: Facts, meta: Meta) -> str:
+    """The agent's links, and those documents of the project that it left out."""
+    links = _links(facts, replace(meta, previous=None)).split("\n")  # the header names the previous handoff
+    missed = [line for line in links if line.startswith("- ") and line.split(": ", 1)[1] not in body]
+    if not missed:
+        return body
+    return "\n".join(missed if is_nothing(body) else [body, *missed])
 
 
 def _instructions(facts: Facts, own: str) -> str:

@@ -1,9 +1,10 @@
 """The size budget: the least valuable facts are shortened first."""
 
 import re
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from dataclasses import replace
 
+from batonpass.facts.remarks import substance
 from batonpass.handoff import record
 from batonpass.handoff.document import Handoff, Section
 from batonpass.handoff.entries import shortened, split
@@ -40,6 +41,8 @@ KEPT_WHOLE = frozenset(
     }
 )
 
+
+_EARLIER = f"#### {record.EARLIER}"
 Cut = Callable[[str, str], str]  # a body and where the rest is found, to a shorter body
 
 
@@ -56,10 +59,11 @@ def _without_results(keep: int) -> Cut:
 
 
 def _each_within(limit: int, *, whole: int = 0) -> Cut:
-    """Middles cut out of long entries; the last `whole` ones stay as they are."""
+    """Middles cut out of long entries; the last `whole` ones stay as they are, and so does a list of sentences."""
     return _entries(
         lambda entries, pointer: [
-            entry if n >= len(entries) - whole else shortened(entry, limit, pointer) for n, entry in enumerate(entries)
+            entry if n >= len(entries) - whole or entry.startswith(_EARLIER) else shortened(entry, limit, pointer)
+            for n, entry in enumerate(entries)
         ]
     )
 
@@ -96,6 +100,32 @@ def _newest_lines(keep: int) -> Cut:
     return cut
 
 
+def _best_lines(keep: int) -> Cut:
+    """The lines that tell most, in their order."""
+
+    def cut(body: str, _: str) -> str:
+        lines = body.split("\n")
+        best = set(sorted(range(len(lines)), key=lambda n: (substance(lines[n]), n))[-keep:] if keep else ())
+        return "\n".join(line for n, line in enumerate(lines) if n in best)
+
+    return cut
+
+
+def _earlier(room: int) -> Cut:
+    """What the user said before the last prompts: the lines that tell most, within so many characters."""
+
+    def cut(entries: list[str], _: str) -> list[str]:
+        first = entries[0].split("\n")
+        if first[0] != _EARLIER:
+            return entries
+        lines = first[2:-1]
+        while lines and sum(len(line) + 1 for line in lines) > room:
+            lines.remove(min(lines, key=substance))
+        return [*(["\n".join([*first[:2], *lines, first[-1]])] if lines else []), *entries[1:]]
+
+    return _entries(cut)
+
+
 # In this order, one after the other, until the document fits. What can be read again elsewhere goes first: texts and
 # outputs. What was drawn from them (decisions, ways that failed, values) is short for what it is worth and goes last.
 # Of the user's prompts only the middles go at first: what they demand stands under the constraints already.
@@ -108,32 +138,37 @@ STEPS: tuple[tuple[str, Cut], ...] = (
     (record.PROMPTS, _each_within(2_000, whole=1)),
     (record.SAID, _last(1)),
     (record.COMMANDS, _without_results(keep=1)),
-    (record.PROMPTS, _each_within(800, whole=1)),
+    (record.PROMPTS, _earlier(5_000)),
     (record.ERRORS, _each_within(400)),
     (record.COMMANDS, _last(3)),
     (record.LAST_TEST, _each_within(600)),
-    (record.PROMPTS, _each_within(300, whole=1)),
-    (record.PROMPTS, _last(20)),
-    (record.PROMPTS, _each_within(3_000)),
+    (record.REMARKS, _best_lines(45)),
     (record.ERRORS, _last(6)),
-    (record.PROMPTS, _last(8)),
     (record.COMMANDS, _without_results(keep=0)),
     (record.SAID, _each_within(300)),
-    (record.PROMPTS, _each_within(200, whole=1)),
-    (record.PROMPTS, _last(3)),
+    (record.REMARKS, _best_lines(30)),
+    (record.PROMPTS, _each_within(800, whole=1)),
+    (record.PROMPTS, _earlier(3_500)),
     (record.TOUCHED, _newest_lines(30)),
     (record.EPIC, _newest_lines(12)),
     (record.SAID, _last(0)),
     (record.COMMANDS, _last(0)),
     (record.LAST_TEST, _each_within(240)),
+    (record.REMARKS, _best_lines(20)),
     (record.ERRORS, _each_within(160)),
-    (record.PROMPTS, _each_within(1_500)),
+    (record.PROMPTS, _each_within(300, whole=1)),
+    (record.PROMPTS, _earlier(2_500)),
+    (record.PROMPTS, _each_within(3_000)),
     (record.VALUES, _lines_within(160)),
     (record.FAILURES, _lines_within(200)),
     (record.DECISIONS, _lines_within(240)),
-    (record.PROMPTS, _last(1)),
+    (record.REMARKS, _best_lines(10)),
+    (record.PROMPTS, _earlier(1_500)),
+    (record.PROMPTS, _each_within(1_500)),
     (record.VALUES, _lines_within(110)),
     (record.ERRORS, _without_results(keep=1)),
+    (record.REMARKS, _best_lines(0)),
+    (record.PROMPTS, _last(1)),
     (record.VALUES, _newest_lines(30)),
     (record.FAILURES, _newest_lines(15)),
     (record.DECISIONS, _newest_lines(20)),
@@ -151,14 +186,17 @@ def fit(handoff: Handoff, max_chars: int = MAX_CHARS) -> Handoff:
     for title, cut in STEPS:
         if len(render(handoff)) <= max_chars:
             break
-        handoff = replace(
-            handoff,
-            recorded=tuple(
-                Section(title, cut(section.body, pointer)) if section.title == title else section
-                for section in handoff.recorded
-            ),
-        )
+        handoff = replace(handoff, recorded=tuple(_cut(handoff, title, cut, pointer)))
     return handoff
+
+
+def _cut(handoff: Handoff, title: str, cut: Cut, pointer: str) -> Iterator[Section]:
+    """The recorded sections, that of this title made shorter; one of which nothing is left is gone."""
+    for section in handoff.recorded:
+        if section.title != title:
+            yield section
+        elif body := cut(section.body, pointer):
+            yield Section(title, body)
 
 
 def _pointer(handoff: Handoff) -> str:

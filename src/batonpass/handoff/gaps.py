@@ -37,15 +37,17 @@ def of_files(document: Handoff, text: str, facts: Facts, is_own: Callable[[str],
 
 def of_constraints(text: str, facts: Facts) -> Iterator[Gap]:
     """What the user demands and the document does not say."""
+    every = [note.text for note in facts.constraints]
     for note in facts.constraints:
-        if not says(text, note.text):
+        if not says(text, note.text, among=every):
             yield Gap("constraint", note.text, f'The user\'s constraint is not mentioned: "{note.text}".')
 
 
 def of_todos(text: str, facts: Facts) -> Iterator[Gap]:
     """Open todos that the document does not say."""
+    every = [todo.text for todo in facts.todos]
     for todo in facts.todos:
-        if todo.state != "completed" and not says(text, todo.text):
+        if todo.state != "completed" and not says(text, todo.text, among=every):
             state = todo.state.replace("_", " ")
             yield Gap("todo", todo.text, f'The {state} todo is not mentioned: "{_short(todo.text)}".')
 
@@ -87,8 +89,9 @@ def of_tests(text: str, facts: Facts) -> Iterator[Gap]:
 
 def of_carried(text: str, facts: Facts) -> Iterator[Gap]:
     """Open items of the previous handoff that are neither done nor carried on."""
+    every = [item.text for item in facts.carried]
     for item in facts.carried:
-        if not item.done and not says(text, item.text):
+        if not item.done and not says(text, item.text, among=every):
             start = f"The open item {item.id} of {item.handoff} is neither done nor carried on"
             yield Gap("carried", item.text, f'{start}: "{_short(item.text)}".')
 

@@ -10,8 +10,10 @@ from dataclasses import replace
 
 from batonpass.clock import iso
 from batonpass.facts.errors import plain
+from batonpass.facts.later import Later, beside
 from batonpass.facts.model import Command, Facts, GitFacts, Note, Todo, Utterance
-from batonpass.facts.wording import says
+from batonpass.facts.remarks import substance
+from batonpass.facts.wording import says, sentences
 from batonpass.handoff.document import Section
 from batonpass.handoff.entries import joined
 from batonpass.handoff.fences import fenced
@@ -27,6 +29,7 @@ ERRORS = "Errors still open"
 DECISIONS = "Decisions"
 FAILURES = "Tried, and failed"
 VALUES = "Ports, addresses, versions, names"
+REMARKS = "Other remarks of the agent"
 PROMPTS = "User prompts, word for word"
 SAID = "Last texts of the agent"
 COMMANDS = "Last commands"
@@ -40,8 +43,11 @@ UNKNOWN = "Not known"
 SOURCES = "Sources"
 
 REVOKED = "[taken back later]"
+EARLIER = "What else the user said before"
 _BACKGROUND = re.compile(r"^Command running in background with ID:")
 _MOST_COMMITS = 15
+_MOST_REMARKS = 60
+_WHOLE_PROMPTS = 3
 _SAME = 0.8  # of the words: what is told in fewer is recorded word for word
 
 
@@ -63,7 +69,8 @@ def recorded(
         (DECISIONS, lambda known: _notes(facts.decisions, known)),
         (FAILURES, lambda known: _notes(facts.failures, known)),
         (VALUES, lambda known: _values(facts, known)),
-        (PROMPTS, lambda _: _utterances(facts.prompts, "Prompt", facts)),
+        (REMARKS, lambda known: _remarks(facts, known)),
+        (PROMPTS, lambda known: _prompts(facts, known)),
         (COMMANDS, lambda _: _commands(_past(facts))),
         (TOUCHED, lambda known: _touched(facts, known)),
         (EPIC, lambda known: _epic(facts, known)),
@@ -113,16 +120,40 @@ def _values(facts: Facts, known: str) -> str:
     return _bullets(lines)
 
 
+def _remarks(facts: Facts, known: str) -> str:
+    """What no rule took for a decision, a failure or a value, and may be one all the same."""
+    gone = {note.text for note in (*facts.reversed, *facts.revoked)} | {value.text for value in facts.stale}
+    left = [note for note in facts.remarks if note.text not in gone]
+    best = sorted(left, key=lambda note: (substance(note.text), note.at))[-_MOST_REMARKS:]
+    later = Later(facts)
+    untold = [note for note in left if note in best and not says(known, note.text, share=_SAME)]
+    return _bullets([beside(note.text, later.of_anyone(note)) for note in untold])
+
+
 def _touched(facts: Facts, known: str) -> str:
     if facts.git is None:  # then this is the only list of what was changed
         return _bullets([written(path) for path in facts.touched])
     return _bullets([written(path) for path in facts.touched if not mentions(known, path)])
 
 
+def _prompts(facts: Facts, known: str) -> str:
+    """The last prompts word for word; of those before them every sentence that is told nowhere else."""
+    older, newer = facts.prompts[:-_WHOLE_PROMPTS], facts.prompts[-_WHOLE_PROMPTS:]
+    entries = _entries(newer, "Prompt", facts, first=len(older) + 1)
+    known = "\n".join([known, *(text for _, text in entries)])
+    later = Later(facts)
+    said = [Note(one.at, text, "user") for one in older for text in sentences(current(one.text, facts))]
+    left = [note for note in said if note.text != REVOKED and not says(known, note.text, share=_SAME)]
+    lines = dict.fromkeys(beside(note.text, later.of_user(note)) for note in left)
+    return joined([(EARLIER, fenced("\n".join(lines)))] * bool(lines) + entries)
+
+
 def _utterances(utterances: Sequence[Utterance], label: str, facts: Facts) -> str:
-    return joined(
-        [(f"{label} {n} ({iso(said.at)})", fenced(current(said.text, facts))) for n, said in enumerate(utterances, 1)]
-    )
+    return joined(_entries(utterances, label, facts))
+
+
+def _entries(said: Sequence[Utterance], label: str, facts: Facts, *, first: int = 1) -> list[tuple[str, str]]:
+    return [(f"{label} {n} ({iso(one.at)})", fenced(current(one.text, facts))) for n, one in enumerate(said, first)]
 
 
 def current(text: str, facts: Facts) -> str:
@@ -150,13 +181,14 @@ def _commands(commands: Sequence[Command]) -> str:
 
 
 def _past(facts: Facts) -> list[Command]:
-    """The commands that are told nowhere else. What a later run made untrue, or background work, has no output."""
+    """The commands that are told nowhere else, each by its last run: what a later one made untrue is not told."""
     shown = []
     for n, command in enumerate(facts.commands):
         if command == facts.last_test or command in facts.errors or _BACKGROUND.search(command.tail):
             continue
-        again = any(plain(later.command) == plain(command.command) for later in facts.commands[n + 1 :])
-        shown.append(replace(command, tail="") if again or command.test else command)
+        if any(plain(later.command) == plain(command.command) for later in facts.commands[n + 1 :]):
+            continue
+        shown.append(replace(command, tail="") if command.test else command)
     return shown
 
 

@@ -16,11 +16,14 @@ _STEP = 20.0  # seconds between two events
 
 @dataclass(frozen=True, slots=True)
 class Planted:
-    """One fact. It has survived when every needle stands in the text; `kind` groups figures."""
+    """One fact. It is told where every sign (a pattern, in any case) is found in one passage; `kind` groups figures."""
 
     kind: str
-    needles: tuple[str, ...]
     said: str  # the sentence, command or path as it was planted
+    signs: tuple[str, ...]
+    told: str = ""  # how somebody who remembers it would put it
+    over: tuple[str, ...] = ()  # of what was superseded: signs in a passage that tells so
+    lines: int = 1  # how long a passage is: a command and its output are several lines
 
 
 @dataclass(frozen=True, slots=True)
@@ -49,8 +52,7 @@ class Corpus:
     must: tuple[Planted, ...]  # has to reach the successor
     must_not: tuple[Planted, ...]  # was superseded: must not be presented as if it held
     branch: str
-    committed: dict[str, str] = field(default_factory=dict)  # files of the first commit
-    changed: dict[str, str] = field(default_factory=dict)  # files as they are at the end, not committed
+    files: dict[str, str] = field(default_factory=dict)  # of the first commit
 
 
 def events(corpus: Corpus) -> Iterator[Event]:

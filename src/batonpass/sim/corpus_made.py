@@ -1,315 +1,255 @@
-"""Corpora by seed: sixty facts and more over forty turns, in many wordings, among things that do not matter."""
+"""Corpora by seed: seventy facts over more than forty turns, in many wordings, among things that do not matter.
+
+Odd seeds take the wordings that nobody looks at (`corpus_unseen`), even ones those that may be learned from.
+"""
 
 import random
-from collections.abc import Callable
+import re
 
+from batonpass.sim import corpus_project as project
 from batonpass.sim.corpus import Call, Corpus, Planted, Turn
+from batonpass.sim.corpus_seen import SEEN
+from batonpass.sim.corpus_seen_too import SEEN_TOO
+from batonpass.sim.corpus_unseen import UNSEEN
+from batonpass.sim.corpus_words import MODIFIERS, NOUNS, Turned, Wording, Words
 from batonpass.transcripts.events import Origin
 
-_NOUNS = (
-    "ledger",
-    "invoice",
-    "parser",
-    "journal",
-    "exporter",
-    "scheduler",
-    "mailer",
-    "catalogue",
-    "voucher",
-    "tariff",
-    "depot",
-    "manifest",
-    "gateway",
-    "roster",
-    "archive",
-    "beacon",
-    "cursor",
-    "digest",
-    "envelope",
-    "fixture",
-    "glossary",
-    "hopper",
-)
-_ADJECTIVES = (
-    "amber",
-    "brisk",
-    "coral",
-    "dusty",
-    "early",
-    "fuzzy",
-    "grand",
-    "hazel",
-    "ivory",
-    "jolly",
-    "lunar",
-    "mossy",
-)
-_CHAT = (
-    "Thanks, that reads well.",
-    "Take your time with this one.",
-    "How is it going?",
-    "I had a look at the diff over lunch.",
-    "The demo for the board went fine yesterday.",
-    "Is the build slower than last week?",
-)
-_MUSING = (
-    "I read the module first and made a list of its callers.",
-    "The tests of the neighbouring package take a minute.",
-    "This part of the code is older than the rest.",
-    "I will look at the next file now.",
-    "Half of it is done.",
-)
-_RULES = (
-    "Never write to the {x} table.",
-    "You must keep the {x} endpoint compatible.",
-    "Please don't rename anything in {x}.",
-    "Only touch {x} behind its feature flag.",
-    "Always run the {x} checks before you commit.",
-    "Make sure that {x} still works offline.",
-    "Use {x} for retries, not your own loop.",
-    "{x} is off limits for now.",
-    "No new dependencies in {x}.",
-    "Under no circumstances may {x} log customer names.",
-)
-_REVOKED = (
-    ("Never deploy {x} on a Friday.", "You may deploy {x} on a Friday now."),
-    ("Always ask me before you change {x}.", "Forget what I said about asking before you change {x}."),
-    ("All of {x} must be written in Perl.", "It's no longer necessary that {x} is written in Perl."),
-)
-_DECISIONS = (
-    "I decided to keep {x} in memory because the file is small.",
-    "I chose a queue for {x} rather than a cron job.",
-    "We went with integer cents in {x} since floats lose money, because the audit demands it.",
-    "I settled on one worker for {x}; two would race.",
-    "I picked a trie for {x} because prefixes are what people type.",
-    "Going with {x} as the single source of truth, because two had drifted apart.",
-)
-_REVERSED = (
-    (
-        "I decided to cache {x} on disk because reads are slow.",
-        "On second thought I dropped the disk cache of {x}: I switched {x} from disk to memory.",
-    ),
-)
-_FAILURES = (
-    "I tried to patch {x} in place but the loader caches it.",
-    "A bigger buffer for {x} didn't work.",
-    "Locking {x} by a file turned out not to help on NFS.",
-    "I reverted the async version of {x}: it made things worse.",
-    "Mocking {x} was a dead end.",
-)
-_VALUES = (
-    ("The {x} service listens on port {port}.", "port"),
-    ("The spec of {x} is at https://docs.{x}.example.org/v{n}.", "url"),
-    ("{x} pins version {v} of its client.", "version"),
-    ("The ticket for {x} is PAY-{port}.", "id"),
-    ("The bucket of {x} is called `{x}-eu-{n}`.", "id"),
-)
-_STALE = (
-    ("The {x} proxy runs on port {port}.", "I moved the {x} proxy from port {port} to port {other}."),
-    ("{x} needs version {v} of the runtime.", "{x} now needs version {w} of the runtime."),
-)
+_RULES, _VALUES = 10, 8
 _TODOS = (
-    "Split {x} into two modules",
-    "Document the retries of {x}",
-    "Benchmark {x} with a million rows",
-    "Translate {x}",
+    "Split the {x} into two modules",
+    "Document the retries of the {x}",
+    "Benchmark the {x} with a million rows",
+    "Translate the messages of the {x}",
 )
-Fill = Callable[[str], str]
+_ID = r"\b[ab][0-9a-z]{6,}\b"
+_WHO = "git -c user.name=Dev -c user.email=dev@example.invalid"
 
 
-class _Maker:
-    """Plants facts turn by turn. Every fact has a name of its own, so that it can be found again."""
+class Maker:
+    """Plants facts. Every fact is about a thing of its own, so that it can be found again."""
 
-    def __init__(self, seed: int) -> None:
+    def __init__(self, seed: int, words: Words) -> None:
         self.rng = random.Random(seed)
-        pairs = [f"{adjective}_{noun}" for adjective in _ADJECTIVES for noun in _NOUNS]
-        self.rng.shuffle(pairs)
-        self._names = iter(pairs)
-        self._ports = iter(self.rng.sample(range(2001, 9999), 200))
-        self.user: list[str] = []
-        self.later_user: list[str] = []
-        self.agent: list[str] = []
-        self.later_agent: list[str] = []
-        self.calls: list[Call] = []
-        self.later_calls: list[Call] = []
+        self.words = words
+        things = [f"{modifier} {noun}" for modifier in MODIFIERS for noun in NOUNS]
+        self.rng.shuffle(things)
+        self._things = iter(things)
+        self._numbers = iter(self.rng.sample(range(2001, 9999), 200))
+        self.user: tuple[list[str], list[str]] = ([], [])  # before, and later
+        self.agent: tuple[list[str], list[str]] = ([], [])
+        self.work: tuple[list[tuple[Call, ...]], list[tuple[Call, ...]]] = ([], [])
+        self.files: dict[str, str] = {}
         self.must: list[Planted] = []
         self.must_not: list[Planted] = []
 
-    def name(self) -> str:
-        return next(self._names)
+    def thing(self) -> str:
+        return next(self._things)
 
-    def port(self) -> str:
-        return str(next(self._ports))
+    def forms(self) -> dict[str, str]:
+        """What the names in a wording stand for, this time."""
+        port, other = next(self._numbers), next(self._numbers)
+        a, b = divmod(port, 100)
+        return {"x": self.thing(), "port": str(port), "other": str(other), "a": str(a), "b": str(b),
+                "n": str(self.rng.randint(2, 9))}  # fmt: skip
 
-    def keep(self, kind: str, said: str, *needles: str) -> None:
-        self.must.append(Planted(kind, needles, said))
+    def keep(self, kind: str, said: str, *signs: str, told: str = "", lines: int = 1) -> None:
+        self.must.append(Planted(kind, said, signs, told or said, lines=lines))
 
-    def drop(self, kind: str, said: str, *needles: str) -> None:
-        self.must_not.append(Planted(kind, needles, said))
+    def drop(self, kind: str, said: str, *signs: str, over: tuple[str, ...] = ()) -> None:
+        self.must_not.append(Planted(kind, said, signs, over=over))
+
+
+def sign(thing: str) -> str:
+    """The pattern of a thing's name, however its words are joined."""
+    return r"[ _-]".join(re.escape(word) for word in re.split(r"[ _-]", thing))
 
 
 def made(seed: int) -> Corpus:
     """The corpus of a seed: always the same one."""
-    maker = _Maker(seed)
+    maker = Maker(seed, UNSEEN if seed % 2 else (SEEN, SEEN_TOO)[seed // 2 % 2])
     _said(maker)
-    _values(maker)
-    todos, finished = _todos(maker)
-    changed, reverted = _files(maker)
+    todos = _todos(maker)
+    _files(maker)
     _runs(maker)
     _running(maker)
-    last = f"Now please finish the {maker.name()} report and show me the totals."
-    maker.keep("request", last, last)
-    branch = f"feature/{maker.name()}"
-    maker.keep("branch", branch, branch)
-    turns = _woven(maker, todos, finished, last)
-    committed = {path: f"# {path}\n" for path in (*changed, *reverted)}
-    return Corpus(
-        seed,
-        turns,
-        tuple(maker.must),
-        tuple(maker.must_not),
-        branch,
-        committed,
-        {path: f"# {path}, changed\n" for path in changed},
+    _epic(maker)
+    thing = maker.thing()
+    last = f"Now finish the {thing} and show me the totals."
+    maker.keep("request", last, sign(thing), "totals", told=f"finish the {thing}, then show the totals")
+    branch = f"feature/{maker.thing().replace(' ', '-')}"
+    maker.keep("branch", branch, re.escape(branch), told=f"the branch is {branch}")
+    return Corpus(seed, _woven(maker, todos, last), tuple(maker.must), tuple(maker.must_not), branch, maker.files)
+
+
+def _said(maker: Maker) -> None:
+    words, rng = maker.words, maker.rng
+    for wording in rng.sample(words.rules, _RULES):
+        _plain(maker, "constraint", wording, maker.user[0])
+    for turned in words.revoked:
+        _turned(maker, "constraint", turned, maker.user)
+    for wording in words.decisions:
+        _plain(maker, "decision", wording, maker.agent[0])
+    for turned in words.reversed:
+        _turned(maker, "decision", turned, maker.agent)
+    for wording in words.failures:
+        _plain(maker, "failure", wording, maker.agent[0])
+    for n in range(_VALUES):
+        _plain(maker, "value", words.values[n % len(words.values)], (maker.user if n % 2 else maker.agent)[0])
+    for n, turned in enumerate(words.replaced):
+        _turned(maker, "value", turned, maker.user if n % 2 else maker.agent)
+
+
+def _plain(maker: Maker, kind: str, wording: Wording, place: list[str]) -> None:
+    forms = maker.forms()
+    said = wording.said.format(**forms)
+    signs = [pattern.format(**forms) if "{" in pattern else pattern for pattern in wording.signs]
+    place.append(said)
+    # A value is found by itself; a rule, a decision or a failure needs the thing that it is about.
+    about = () if kind == "value" else (sign(forms["x"]),)
+    maker.keep(kind, said, *about, *signs, told=wording.told.format(**forms))
+
+
+def _turned(maker: Maker, kind: str, turned: Turned, places: tuple[list[str], list[str]]) -> None:
+    forms = maker.forms()
+
+    def filled(patterns: tuple[str, ...]) -> tuple[str, ...]:
+        return tuple(pattern.format(**forms) if "{" in pattern else pattern for pattern in patterns)
+
+    before, later = turned.said.format(**forms), turned.later.format(**forms)
+    places[0].append(before)
+    places[1].append(later)
+    maker.drop(kind, before, sign(forms["x"]), *filled(turned.signs), over=filled(turned.now))
+    if turned.told:
+        maker.keep(kind, later, sign(forms["x"]), *filled(turned.now), told=turned.told.format(**forms))
+
+
+def _todos(maker: Maker) -> tuple[list[str], list[str]]:
+    things = [maker.thing() for _ in range(11)]
+    texts = [_TODOS[n % len(_TODOS)].format(x=thing) for n, thing in enumerate(things)]
+    for thing, text in zip(things[:7], texts[:7], strict=True):
+        maker.keep("todo", text, sign(thing))
+    for thing, text in zip(things[7:], texts[7:], strict=True):
+        maker.drop("todo", text, sign(thing))
+    return texts[:7], texts[7:]
+
+
+def _files(maker: Maker) -> None:
+    """Files that are changed, staged, new, committed, stashed, and taken back."""
+    first, later = maker.work
+    paths = [f"src/{maker.thing().replace(' ', '_')}.py" for _ in range(9)]
+    for path in paths:
+        maker.files[path] = f"NAME = {path!r}\nREADY = False\n"
+        first.append(project.change(path))
+    changed, (staged, done, shelved), reverted = paths[:4], paths[4:7], paths[7:]
+    for path in (*changed, staged):
+        maker.keep("file", path, re.escape(path))
+    later.append((project.shell(f"git add {staged}"),))
+    subject = f"Teach the {maker.thing()} to wait"
+    later.append((project.shell(f"{_WHO} commit -q -m '{subject}' -- {done}"),))
+    maker.keep("commit", subject, re.escape(subject), told=f"committed: {subject}")
+    note = f"half of the {maker.thing()}"
+    later.append((project.shell(f"{_WHO} stash push -q -m '{note}' -- {shelved}"),))
+    maker.keep("stash", note, re.escape(note), told=f"in the stash: {note}")
+    for path in reverted:
+        later.append((project.shell(f"git checkout -q -- {path}"),))
+        maker.drop("file", path, re.escape(path))
+    new = f"docs/{maker.thing().replace(' ', '-')}.md"
+    first.append((project.create(new, "# Notes\n"),))
+    maker.keep("file", new, re.escape(new))
+
+
+def _runs(maker: Maker) -> None:
+    """Tests that fail, tests that were mended, and commands whose last run failed, or did not."""
+    first, later = maker.work
+    names = [maker.thing().replace(" ", "_") for _ in range(6)]
+    tests = [f"tests/test_{name}.py::test_{name}_adds_up" for name in names]
+    for name in names:
+        maker.files[f"tests/test_{name}.py"] = project.test_file(name)
+        maker.files[f"settings/{name}.txt"] = "off\n"
+    first.append((project.tests_fail(tests),))
+    mended = names[4:]
+    later.append(project.tests_mended(mended))
+    for name, test in zip(names[:4], tests[:4], strict=True):
+        maker.keep("test", test, sign(f"test {name} adds up"))
+    for name, test in zip(mended, tests[4:], strict=True):
+        maker.drop("test", test, rf"test_{sign(name)}_adds_up")
+        maker.keep("file", f"settings/{name}.txt", re.escape(f"settings/{name}.txt"))
+    for n in range(3):
+        target = maker.thing().replace(" ", "-")
+        first.append((project.build(target, ok=False),))
+        if n < 2:
+            maker.keep("error", f"make {target}", re.escape(target), r"\.ini is missing", lines=6,
+                       told=f"make {target} fails: config/{target}.ini is missing")  # fmt: skip
+        else:
+            config = f"config/{target}.ini"
+            later.append((project.create(config, "[main]\n"), project.build(target, ok=True)))
+            maker.drop("error", f"make {target}", re.escape(target), r"is missing|fail")
+            maker.keep("file", config, re.escape(config))
+
+
+def _running(maker: Maker) -> None:
+    """Sub-agents and shells that still run, and ones that have ended."""
+    first, later = maker.work
+    for n in range(3):
+        thing, agent_id = maker.thing(), f"a{maker.rng.randrange(16**8):08x}"
+        first.append((project.agent(f"survey the {thing}", agent_id, ends=n == 2),))
+        if n < 2:
+            maker.keep("subagent", f"survey the {thing}", sign(thing), _ID, told=f"a sub-agent surveys the {thing}")
+        else:
+            later.append((project.notice(agent_id),))
+            maker.drop("subagent", f"survey the {thing}", rf"survey the {sign(thing)}", r"running|runs|at work|active")
+    for n in range(2):
+        thing, shell = maker.thing().replace(" ", "-"), f"b{maker.rng.randrange(16**7):07x}"
+        command = f"scripts/{'watch' if n == 0 else 'once'}.sh {thing}"
+        first.append((project.background(command, shell),))
+        if n == 0:
+            maker.keep("process", command, re.escape(command), _ID, told=f"in the background: {command}")
+        else:
+            later.append((project.notice(shell),))
+            maker.drop("process", command, re.escape(command), r"running|runs|at work|active")
+
+
+def _epic(maker: Maker) -> None:
+    """What the project itself says of its plan."""
+    things = [maker.thing() for _ in range(4)]
+    left, done = [f"Reconcile the {thing}" for thing in things[:3]], [f"Import the {things[3]}"]
+    plan, adr = (f".bmad/{folder}/{maker.thing().replace(' ', '-')}.md" for folder in ("plans", "adr"))
+    epic = ".bmad/epics/epic-007-harbour-dues.md"
+    maker.files |= {**project.FILES, epic: project.epic("Validate", done, left), plan: "# Plan\n", adr: "# Decision\n"}
+    maker.keep("epic", "the phase is Validate", "epic-007", r"\bValidate\b", told=f"{epic}, phase Validate")
+    for thing, text in zip(things, left, strict=False):
+        maker.keep("epic", text, sign(thing))
+    maker.drop("epic", done[0], sign(things[3]))
+    for path in (plan, adr):
+        maker.keep("epic", path, re.escape(path))
+
+
+def _woven(maker: Maker, todos: tuple[list[str], list[str]], last: str) -> tuple[Turn, ...]:
+    """All that was planted, in an order of its own, among chat; what takes something back comes after it."""
+    for planted in (maker.user[0], maker.agent[0], maker.work[0]):
+        maker.rng.shuffle(planted)
+    left, finished = todos
+    plan = Turn("Make a plan first.", ("Here it is.", project.todos([*left, *finished], [])))
+    tick = Turn("Go on.", ("Four are done.", project.todos(left, finished)))
+    return (
+        plan,
+        *_turns(maker, 0, 27),
+        *_turns(maker, 1, 14),
+        tick,
+        Turn(last, (maker.rng.choice(maker.words.musing),)),
     )
 
 
-def _said(maker: _Maker) -> None:
-    for template in _RULES:
-        name = maker.name()
-        maker.user.append(template.format(x=name))
-        maker.keep("constraint", maker.user[-1], name)
-    for before, after in _REVOKED:
-        name = maker.name()
-        maker.user.append(before.format(x=name))
-        maker.later_user.append(after.format(x=name))
-        maker.drop("constraint", maker.user[-1], maker.user[-1])
-    for kind, templates in (("decision", _DECISIONS), ("failure", _FAILURES)):
-        for template in templates:
-            name = maker.name()
-            maker.agent.append(template.format(x=name))
-            maker.keep(kind, maker.agent[-1], name)
-    for before, after in _REVERSED:
-        name = maker.name()
-        maker.agent.append(before.format(x=name))
-        maker.later_agent.append(after.format(x=name))
-        maker.drop("decision", maker.agent[-1], maker.agent[-1])
-
-
-def _values(maker: _Maker) -> None:
-    for n in range(12):
-        template, kind = _VALUES[n % len(_VALUES)]
-        name, port = maker.name().replace("_", "-"), maker.port()
-        filled = template.format(x=name, port=port, n=n + 1, v=f"{n + 1}.{port[:2]}.{port[2:]}")
-        version = f"{n + 1}.{port[:2]}.{port[2:]}"
-        url = f"https://docs.{name}.example.org/v{n + 1}"
-        label = f"PAY-{port}" if "PAY" in template else f"{name}-eu-{n + 1}"
-        value = {"port": port, "url": url, "version": version, "id": label}[kind]
-        (maker.user if n % 2 else maker.agent).append(filled)
-        maker.keep("value", filled, value)
-    for before, after in _STALE:
-        name, old, new = maker.name().replace("_", "-"), maker.port(), maker.port()
-        forms = {"x": name, "port": old, "other": new, "v": f"4.{old[:2]}.{old[2:]}", "w": f"5.{new[:2]}.{new[2:]}"}
-        maker.agent.append(before.format(**forms))
-        maker.later_agent.append(after.format(**forms))
-        maker.drop("value", maker.agent[-1], maker.agent[-1])
-        maker.keep("value", maker.later_agent[-1], new if "{other}" in after else forms["w"])
-
-
-def _todos(maker: _Maker) -> tuple[list[str], list[str]]:
-    texts = [_TODOS[n % len(_TODOS)].format(x=maker.name()) for n in range(12)]
-    left, finished = texts[:8], texts[8:]
-    for text in left:
-        maker.keep("todo", text, next(word for word in text.split() if "_" in word))
-    for text in finished:
-        maker.drop("todo", text, text)
-    return left, finished
-
-
-def _files(maker: _Maker) -> tuple[list[str], list[str]]:
-    names = [f"src/{maker.name()}.py" for _ in range(8)]
-    changed, reverted = names[:6], names[6:]
-    maker.calls += [Call("Edit", {"file_path": path, "new_string": "x"}, "The file was updated.") for path in names]
-    maker.later_calls += [Call("Bash", {"command": f"git checkout -- {path}"}, "Updated 1 path") for path in reverted]
-    for path in changed:
-        maker.keep("file", path, path)
-    for path in reverted:
-        maker.drop("file", path, path)
-    return changed, reverted
-
-
-def _runs(maker: _Maker) -> None:
-    failing = [f"tests/test_{maker.name()}.py::test_{maker.name()}" for _ in range(4)]
-    mended = [f"tests/test_{maker.name()}.py::test_{maker.name()}" for _ in range(2)]
-    first = "\n".join(f"FAILED {name} - assert 0 == 1" for name in (*failing, *mended))
-    maker.calls.append(Call("Bash", {"command": "pytest -q"}, f"Exit code 1\n{first}\n6 failed, 40 passed", ok=False))
-    second = "\n".join(f"{name} PASSED" for name in mended)
-    command = f"pytest -v {' '.join(name.split('::')[0] for name in mended)}"
-    maker.later_calls.append(Call("Bash", {"command": command}, f"{second}\n2 passed"))
-    for name in failing:
-        maker.keep("test", name, name.split("::")[1])
-    for name in mended:
-        maker.drop("test", name, name)
-    for n in range(3):
-        target, reason = maker.name(), maker.name()
-        result = f"Exit code 2\nerror: {reason} is not declared"
-        maker.calls.append(Call("Bash", {"command": f"make {target}"}, result, ok=False))
-        if n < 2:
-            maker.keep("error", f"make {target}", target, reason)
-        else:
-            maker.later_calls.append(Call("Bash", {"command": f"make {target}"}, "built"))
-            maker.drop("error", reason, f"error: {reason} is not declared")
-
-
-def _running(maker: _Maker) -> None:
-    for n in range(3):
-        task, agent_id = f"survey {maker.name()}", f"a{maker.rng.randrange(16**8):08x}"
-        launched = f"Async agent launched successfully.\nagentId: {agent_id} (internal ID)"
-        maker.calls.append(Call("Agent", {"description": task, "subagent_type": "general-purpose"}, launched))
-        if n < 2:
-            maker.keep("subagent", task, agent_id)
-        else:
-            maker.later_user.append(_notice(agent_id))
-            maker.drop("subagent", task, agent_id)
-    for n in range(2):
-        shell, command = f"b{maker.rng.randrange(16**7):07x}", f"npm run {maker.name()}"
-        started = f"Command running in background with ID: {shell}. Output is being written to: /tmp/{shell}.output"
-        maker.calls.append(Call("Bash", {"command": command, "run_in_background": True}, started))
-        if n < 1:
-            maker.keep("process", command, shell)
-        else:
-            maker.later_user.append(_notice(shell))
-            maker.drop("process", command, shell)
-
-
-def _notice(task: str) -> str:
-    return f"<task-notification>\n<task-id>{task}</task-id>\n<status>completed</status>\n</task-notification>"
-
-
-def _woven(maker: _Maker, todos: list[str], finished: list[str], last: str) -> tuple[Turn, ...]:
-    """All that was planted, in an order of its own, among chat; what takes something back comes after it."""
-    rng = maker.rng
-    for planted in (maker.user, maker.agent, maker.calls):
-        rng.shuffle(planted)
-    first = _turns(maker, maker.user, maker.agent, maker.calls, 28)
-    second = _turns(maker, maker.later_user, maker.later_agent, maker.later_calls, 14)
-    begun = [{"content": text, "status": "pending"} for text in (*todos, *finished)]
-    ended = [*({"content": text, "status": "pending"} for text in todos),
-             *({"content": text, "status": "completed"} for text in finished)]  # fmt: skip
-    plan = Turn("Make a plan first.", ("Here it is.", Call("TodoWrite", {"todos": begun}, "Todos have been modified.")))
-    tick = Turn("Go on.", ("Four are done.", Call("TodoWrite", {"todos": ended}, "Todos have been modified.")))
-    return (plan, *first, *second, tick, Turn(last, (rng.choice(_MUSING),)))
-
-
-def _turns(maker: _Maker, user: list[str], agent: list[str], calls: list[Call], count: int) -> list[Turn]:
-    rng = maker.rng
+def _turns(maker: Maker, half: int, count: int) -> list[Turn]:
+    """So many turns, over which everything of this half is spread evenly."""
+    rng, words = maker.rng, maker.words
     turns = []
     for n in range(count):
-        mine, yours, done = user[n::count], agent[n::count], calls[n::count]
-        notices = [text for text in mine if text.startswith("<task-notification>")]
-        words = [text for text in mine if not text.startswith("<task-notification>")]
-        prompt = " ".join([rng.choice(_CHAT), *words])
-        answer: list[str | Call] = [" ".join([rng.choice(_MUSING), *yours]), *done]
-        turns.append(Turn(prompt, tuple(answer)))
-        turns += [Turn(text, ("Noted.",), Origin.SYSTEM) for text in notices]
+        prompt = " ".join([rng.choice(words.chat), *maker.user[half][n::count]])
+        spoken = maker.agent[half][n::count]
+        calls = [call for sequence in maker.work[half][n::count] for call in sequence]
+        notices = [call for call in calls if call.tool == project.NOTICE]
+        text = " ".join([rng.choice(words.musing), *spoken])
+        turns.append(Turn(prompt, (text, *(call for call in calls if call not in notices))))
+        turns += [Turn(call.result, ("Noted.",), Origin.SYSTEM) for call in notices]
     return turns

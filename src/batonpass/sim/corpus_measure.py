@@ -1,21 +1,35 @@
-"""How much of a corpus reached the successor, and what reached it that should not have."""
+"""How much of a corpus reached the successor, and what reached it that should not have.
+
+The judge knows the facts and ordinary English, and nothing of how Baton writes: a fact is told where its signs stand
+together, and something superseded is presented as current where neither its line nor its heading says otherwise.
+"""
 
 import re
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 
 from batonpass.sim.corpus import Corpus, Planted
 
-_DONE = re.compile(r"\[x\]|\bcompleted\b|\bdone\b|\bfinished\b|\bpassed\b|\bkilled\b|\bended\b", re.IGNORECASE)
-_OUTPUT = re.compile(r"^\s*git (?:checkout|restore)|: git (?:checkout|restore)", re.IGNORECASE)
+_OVER = re.compile(
+    r"\[x\]|~~|\b(?:complet\w*|done|finished|no longer|any ?more|tak\w+ back|revok\w*|revert\w*|withdr\w+|supersed\w*"
+    r"|replac\w*|instead|rather than|dropped|abandoned|obsolete|outdated|stale|previous\w*|former\w*|used to|was|were"
+    r"|fixed|mended|solved|resolved|pass(?:ed|es|ing)|ended|killed|stopped|forget|second thoughts?|changed my mind"
+    r"|moved|switched|git (?:checkout|restore|stash))\b",
+    re.IGNORECASE,
+)
+_SENTENCE = re.compile(r"(?<=[.!?]) +")
 
 
 @dataclass(frozen=True, slots=True)
 class Measure:
-    """`recall`: how much of what must survive did. `precision`: how much of what was superseded is gone."""
+    """`recall`: how much of what must survive did. `precision`: how much of what is told as current is so.
+
+    `gone`: how much of what was superseded is not told as current, a stricter figure for the same errors.
+    """
 
     recall: float
     precision: float
+    gone: float
     by_kind: dict[str, float]
     lost: tuple[Planted, ...]
     stale: tuple[Planted, ...]
@@ -23,11 +37,14 @@ class Measure:
 
 def measure(corpus: Corpus, text: str) -> Measure:
     """Compare a corpus with the text that its successor begins with."""
-    lost = tuple(fact for fact in corpus.must if not all(needle in text for needle in fact.needles))
+    lines = [line.strip() for line in text.split("\n") if line.strip()]
+    lost = tuple(fact for fact in corpus.must if not _told(fact, lines))
     stale = tuple(fact for fact in corpus.must_not if presented(fact, text))
+    kept = len(corpus.must) - len(lost)
     kinds = dict.fromkeys(fact.kind for fact in corpus.must)
     by_kind = {kind: _share([fact for fact in corpus.must if fact.kind == kind], lost) for kind in kinds}
-    return Measure(_share(corpus.must, lost), _share(corpus.must_not, stale), by_kind, lost, stale)
+    precision = kept / (kept + len(stale)) if kept + len(stale) else 1.0
+    return Measure(_share(corpus.must, lost), precision, _share(corpus.must_not, stale), by_kind, lost, stale)
 
 
 def presented(fact: Planted, text: str) -> bool:
@@ -36,10 +53,31 @@ def presented(fact: Planted, text: str) -> bool:
     for line in text.split("\n"):
         if line.startswith("#"):
             heading = line
-        told = _DONE.search(line) or _DONE.search(heading) or _OUTPUT.search(line)
-        if not told and all(needle in line for needle in fact.needles):
+        if _OVER.search(line) or _OVER.search(heading) or _any(fact.over, line):
+            continue
+        if any(_all(fact.signs, sentence) for sentence in _SENTENCE.split(line)):
             return True
     return False
+
+
+def _told(fact: Planted, lines: Sequence[str]) -> bool:
+    return any(_all(fact.signs, passage) for passage in _passages(lines, fact.lines))
+
+
+def _passages(lines: Sequence[str], count: int) -> Iterator[str]:
+    for at, line in enumerate(lines):
+        if count > 1:
+            yield " ".join(lines[at : at + count])
+        else:
+            yield from _SENTENCE.split(line)
+
+
+def _all(signs: Iterable[str], text: str) -> bool:
+    return all(re.search(sign, text, re.IGNORECASE) for sign in signs)
+
+
+def _any(signs: Iterable[str], text: str) -> bool:
+    return any(re.search(sign, text, re.IGNORECASE) for sign in signs)
 
 
 def _share(of: Iterable[Planted], without: Iterable[Planted]) -> float:
