@@ -202,7 +202,7 @@ def test_a_session_name_that_is_none_is_left_alone(root: Path, session: str) -> 
 
 def test_the_status_line_shows_the_users_own_and_then_ours(root: Path, offers: Offers, daemon: Daemon) -> None:
     offers.line("baton 42%")
-    (offers.folder / "chain").write_text("read -r line; echo \"mine: $line\"", encoding="utf-8")
+    (offers.folder / "chain").write_text('read -r line; echo "mine: $line"', encoding="utf-8")
     shown = call(root, "statusline", payload='{"session_id": "x"}')
     assert shown == 'mine: {"session_id": "x"}\nbaton 42%'
     assert daemon.heard[0]["role"] == "statusline"

@@ -16,7 +16,7 @@ _NOWHERE = asyncio.subprocess.DEVNULL
 async def desktop(title: str, text: str) -> None:
     """A desktop notification where there is a desktop; nothing where there is none."""
     if sys.platform == "darwin":
-        script = 'on run argv\ndisplay notification (item 2 of argv) with title (item 1 of argv)\nend run'
+        script = "on run argv\ndisplay notification (item 2 of argv) with title (item 1 of argv)\nend run"
         await _run(["osascript", "-e", script, title, text])
     elif shutil.which("notify-send") and (os.environ.get("DISPLAY") or os.environ.get("WAYLAND_DISPLAY")):
         await _run(["notify-send", "--app-name=baton", "--", title, text])
@@ -29,9 +29,7 @@ async def command(argv: Sequence[str], session: str, text: str) -> None:
 
 async def _run(argv: Sequence[str]) -> None:
     try:
-        process = await asyncio.create_subprocess_exec(
-            *argv, stdin=_NOWHERE, stdout=_NOWHERE, stderr=_NOWHERE
-        )
+        process = await asyncio.create_subprocess_exec(*argv, stdin=_NOWHERE, stdout=_NOWHERE, stderr=_NOWHERE)
     except OSError as error:
         log.warning("the notification command %s could not be run: %s", argv[0], error)
         return

@@ -132,9 +132,7 @@ def test_a_stop_report_is_understood() -> None:
         ("/handoff", "system", None),
     ],
 )
-def test_only_the_users_own_command_asks_for_a_handoff(
-    prompt: str, origin: str, requested: str | None
-) -> None:
+def test_only_the_users_own_command_asks_for_a_handoff(prompt: str, origin: str, requested: str | None) -> None:
     report = SCRIPTED.report({"hook": "prompt", "session": "abc", "prompt": prompt, "origin": origin})
     assert report is not None
     assert report.handoff_requested == requested
@@ -209,9 +207,7 @@ def test_the_child_finds_the_package_and_the_users_settings(order: LaunchOrder) 
 
 
 def test_the_users_arguments_are_kept(order: LaunchOrder) -> None:
-    order = replace(
-        order, args=("--model", "big[1m]", "--no-compact", "--session-id=mine", "fix it"), model="other"
-    )
+    order = replace(order, args=("--model", "big[1m]", "--no-compact", "--session-id=mine", "fix it"), model="other")
     launch = SCRIPTED.launch(order)
     options = parse(launch.argv[3:], {})
     assert (options.model, options.compact, options.prompt) == ("big[1m]", False, "fix it")
@@ -220,9 +216,7 @@ def test_the_users_arguments_are_kept(order: LaunchOrder) -> None:
 
 def test_a_restart_gives_the_kick_and_a_fresh_conversation(order: LaunchOrder) -> None:
     args = ("--session-id", "mine", "--model", "old", "--window=90000", "fix it")
-    order = replace(
-        order, args=args, kick="[baton 7f3a91c2 kick 1] --go on", model="new", permission_mode="plan"
-    )
+    order = replace(order, args=args, kick="[baton 7f3a91c2 kick 1] --go on", model="new", permission_mode="plan")
     launch = SCRIPTED.launch(order)
     options = parse(launch.argv[3:], {})
     assert options.prompt == "[baton 7f3a91c2 kick 1] --go on"
@@ -261,9 +255,7 @@ def test_a_state_file_of_a_process_that_is_gone_says_dead(tmp_path: Path) -> Non
     started = proc_start(gone.pid)
     state = tmp_path / "state" / f"{gone.pid}.json"
     state.parent.mkdir()
-    state.write_text(
-        json.dumps({"session": "abc", "status": "busy", "proc_start": started}), encoding="utf-8"
-    )
+    state.write_text(json.dumps({"session": "abc", "status": "busy", "proc_start": started}), encoding="utf-8")
     assert SCRIPTED.status(_binding(tmp_path, gone.pid)).state is State.BUSY
     assert gone.stdin is not None
     gone.stdin.close()

@@ -87,6 +87,7 @@ class Scene:
         self.stage = Stage(
             store=store, clock=clock, keys=Keys(self.panes, clock), slots=Slots(1), launcher=self.launcher, host="here",
             watch=self.supervisor.watch, config=self.settings, notify=self._notify,
+            known=self.supervisor.known,
         )  # fmt: skip
         record = CycleRecord(
             CYCLE, self.watch.session.id, "here", "threshold", clock.now(), percent=87.0, used=145_000,

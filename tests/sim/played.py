@@ -102,9 +102,7 @@ class Played:
         """Read the terminal until something is seen; every output of the agent is a reason to look again."""
         deadline = time.monotonic() + PATIENCE
         while not seen():
-            assert time.monotonic() < deadline, (
-                f"{what} did not come; the screen says:\n{self.screen[-2000:]}"
-            )
+            assert time.monotonic() < deadline, f"{what} did not come; the screen says:\n{self.screen[-2000:]}"
             if self.status is None and select.select([self.terminal], [], [], 0.05)[0]:
                 self._read()
 

@@ -174,9 +174,7 @@ def test_the_status_line_command_is_told_and_shown(agent: Played) -> None:
 
 
 @pytest.mark.parametrize(("number", "status"), [(signal.SIGTERM, 143), (signal.SIGHUP, 129)])
-def test_a_signal_ends_it_in_order_also_while_busy(
-    agent: Played, number: signal.Signals, status: int
-) -> None:
+def test_a_signal_ends_it_in_order_also_while_busy(agent: Played, number: signal.Signals, status: int) -> None:
     agent.start("--", "go", replies=[SLOW])
     agent.until_shown("one")
     os.kill(agent.pid, number)
@@ -220,9 +218,5 @@ def test_it_stays_small(agent: Played) -> None:
     assert int(peak.split()[1]) < 25_000
     code = "import sys, batonpass.sim.agent, batonpass.sim.worker; print(*sys.modules)"
     env = {**os.environ, "PYTHONPATH": str(ROOT / "src")}
-    loaded = subprocess.run(
-        [sys.executable, "-c", code], env=env, capture_output=True, encoding="utf-8", check=True
-    )
-    assert not {"asyncio", "typer", "rich", "pydantic", "msgspec", "ssl", "hashlib"} & set(
-        loaded.stdout.split()
-    )
+    loaded = subprocess.run([sys.executable, "-c", code], env=env, capture_output=True, encoding="utf-8", check=True)
+    assert not {"asyncio", "typer", "rich", "pydantic", "msgspec", "ssl", "hashlib"} & set(loaded.stdout.split())

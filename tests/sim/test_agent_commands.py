@@ -57,9 +57,7 @@ def test_handoff_is_told_to_the_hooks_and_not_to_the_model(agent: Played) -> Non
 
 
 def test_the_ask_after_a_handoff_command_reaches_the_model(agent: Played) -> None:
-    agent.start(
-        "--", "/handoff", settings=agent.settings(stop={"decision": "block", "reason": "[baton] write"})
-    )
+    agent.start("--", "/handoff", settings=agent.settings(stop={"decision": "block", "reason": "[baton] write"}))
     agent.until_event("turn_ended")
     assert [asked["text"] for asked in agent.asked()] == ["Stop hook feedback:\n[baton] write"]
 

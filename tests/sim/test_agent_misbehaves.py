@@ -80,9 +80,7 @@ def test_it_opens_a_dialog_in_a_turn(agent: Played) -> None:
         ("after_stop", ["session_start", "prompt", "tool", "stop"]),
     ],
 )
-def test_it_dies_at_the_given_point_and_leaves_its_state_file(
-    agent: Played, at: str, hooks: list[str]
-) -> None:
+def test_it_dies_at_the_given_point_and_leaves_its_state_file(agent: Played, at: str, hooks: list[str]) -> None:
     replies = [{"tools": [["shell", {"command": "true"}]]}]
     agent.start("--", "go", replies=replies, faults=[{"fault": "die", "at": at}])
     assert agent.until_end() == -9

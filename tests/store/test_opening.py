@@ -37,7 +37,7 @@ def test_only_the_owner_can_read_the_file_and_its_side_files(tmp_path: Path) -> 
     assert modes == {"baton.db": 0o600, "baton.db-wal": 0o600, "baton.db-shm": 0o600}
 
 
-def test_sqlite_is_set_to_lose_nothing(tmp_path: Path) -> None:
+def test_sqlite_is_set_to_lose_nothing_in_a_crash(tmp_path: Path) -> None:
     database = Database(default_url(tmp_path))
     with database.read() as connection:
         settings = {
@@ -45,7 +45,7 @@ def test_sqlite_is_set_to_lose_nothing(tmp_path: Path) -> None:
             for name in ("journal_mode", "synchronous", "busy_timeout", "foreign_keys")
         }
     database.close()
-    assert settings == {"journal_mode": "wal", "synchronous": 2, "busy_timeout": 5_000, "foreign_keys": 1}
+    assert settings == {"journal_mode": "wal", "synchronous": 1, "busy_timeout": 5_000, "foreign_keys": 1}
 
 
 def test_what_was_stored_is_there_when_it_is_opened_again(url: str) -> None:

@@ -7,15 +7,15 @@ from pathlib import Path
 from batonpass.agents.base import Agent
 from batonpass.config import Config
 from batonpass.cycle.stage import Stage
-from batonpass.facts import Facts, gather
+from batonpass.facts import Facts
 from batonpass.handoff.chain import last_of
 from batonpass.handoff.draft import Meta
 from batonpass.handoff.layouts import Layout
 from batonpass.handoff.layouts import layout as layout_of
 from batonpass.project import Project
 from batonpass.store.records import CycleRecord
+from batonpass.supervisor.conversation import Conversation
 from batonpass.supervisor.watch import Watch
-from batonpass.transcripts.whole import all_events
 
 
 @dataclass(slots=True)
@@ -77,33 +77,25 @@ class Case:
         """A fresh name for every attempt: some agents refuse to overwrite what they have not read."""
         return self.stage.launcher.draft_dir(self.watch) / f"{self.cycle.id}-{attempt}.md"
 
-    async def facts(self) -> Facts:
-        """What a machine knows now; gathered beside the event loop, since git may take a moment."""
-        return await asyncio.to_thread(self._gather)
+    async def facts(self, max_age: float = 0.0) -> Facts:
+        """What a machine knows now; gathered beside the event loop, since git may take a moment.
 
-    def _gather(self) -> Facts:
+        Where nothing was said since, facts of `max_age` seconds ago will do.
+        """
+        return await asyncio.to_thread(self._gather, max_age)
+
+    def _gather(self, max_age: float) -> Facts:
         watch = self.watch
-        agent_session, transcript = self._spoken()
-        return gather(
-            watch.session.project,
-            watch.session.agent,
-            agent_session,
-            transcript,
-            all_events(transcript, self.agent.parse) if transcript else (),
-            watch.background,
-            at=self.stage.clock.now(),
-            is_own=self.project.is_baton_file,
-            previous=last_of(self.layout, watch.session.id),
-        )
+        now, previous = self.stage.clock.now(), last_of(self.layout, watch.session.id)
+        return self.stage.known.facts(watch, self._spoken(), at=now, previous=previous, max_age=max_age)
 
-    def _spoken(self) -> tuple[str | None, Path | None]:
-        """The conversation that is handed off, and its record; known also when another is in front after a restart."""
+    def _spoken(self) -> Conversation:
+        """The conversation that is handed off; known also when another is in front after a restart."""
         old, noted = self.cycle.old_agent_session, self.recall("transcript")
         found = self.watch.conversation_of(old)
         if found is None and self.elsewhere and isinstance(noted, str):
-            return old, Path(noted)
-        found = found or self.watch.conversation
-        return found.agent_session or None, found.transcript
+            return Conversation(old or "", Path(noted), self.agent.parse)
+        return found or self.watch.conversation
 
     def meta(self, number: int, previous: str | None, created: float) -> Meta:
         session = self.watch.session

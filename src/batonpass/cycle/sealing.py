@@ -28,7 +28,7 @@ _FINGERPRINT_BYTES = 1_000_000
 
 async def seal(case: Case, move: Move) -> Outcome:
     """Redact, number, checksum, and write the final name. One that was written before a crash is kept."""
-    facts = await case.facts()
+    facts = await case.facts(max_age=1.0)  # the check's, where it has just looked
     try:
         record, notes = await asyncio.to_thread(_seal, case, facts, move.document)
     except OSError as error:
@@ -164,6 +164,4 @@ def _commit(project: Path, layout: Layout, path: Path) -> list[str]:
 
 
 def _git(project: Path, args: Sequence[str]) -> None:
-    subprocess.run(
-        ["git", "-C", str(project), *args], check=True, capture_output=True, timeout=_GIT_SECONDS
-    )
+    subprocess.run(["git", "-C", str(project), *args], check=True, capture_output=True, timeout=_GIT_SECONDS)

@@ -8,6 +8,7 @@ from typing import Protocol
 from batonpass.clock import Clock
 from batonpass.store import Store
 from batonpass.supervisor.keys import Keys
+from batonpass.supervisor.known import Known
 from batonpass.supervisor.offers import Offers
 from batonpass.supervisor.settings import Settings
 from batonpass.supervisor.slots import Slots
@@ -42,6 +43,7 @@ class Stage:
     host: str
     watch: Callable[[str], Watch | None]  # by Baton's session id
     config: Settings  # by project folder
+    known: Known
     notify: Callable[[str, str], Awaitable[None]]  # session id, one sentence for a person
     probe: Callable[[str], None] = _nothing  # told of every point at which a crash must be survived
 

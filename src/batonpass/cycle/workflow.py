@@ -17,7 +17,7 @@ from batonpass.cycle import steps
 from batonpass.cycle.claim import claim
 from batonpass.cycle.plan import Move, Outcome, Policy, Result, Step, Way, next_move
 from batonpass.cycle.stage import Stage
-from batonpass.store import CycleRecord, CycleState, StoreAway, plain_url
+from batonpass.store import CycleRecord, CycleState, StoreAway, durable_engine, plain_url
 from batonpass.supervisor.outage import until_back
 
 log = logging.getLogger(__name__)
@@ -94,6 +94,7 @@ class Engine:
     def __init__(self, url: str, host: str, stage: Stage) -> None:
         self._queue_name = f"host-{host}"
         self._url, self._host, self._stage = plain_url(url), host, stage
+        self._connections = durable_engine(url)
 
     async def start(self) -> None:
         """Launch; cycles that were under way on this host go on at once."""
@@ -103,6 +104,7 @@ class Engine:
             config={
                 "name": "baton",
                 "system_database_url": self._url,
+                "system_database_engine": self._connections,
                 "executor_id": self._host,
                 "application_version": _VERSION,
                 "enable_patching": True,
@@ -164,3 +166,5 @@ class Engine:
         """Stop at once: what is under way goes on at the next start."""
         _Running.stage = _Running.loop = None
         await asyncio.to_thread(DBOS.destroy, destroy_registry=False)
+        if self._connections is not None:
+            self._connections.dispose()

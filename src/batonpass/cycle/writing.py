@@ -24,7 +24,7 @@ from batonpass.cycle.plan import (
 from batonpass.delivery import Channel, Delivery, DeliveryState, tag
 from batonpass.disk import make_inside, read_document, stay_inside, write_once, write_private
 from batonpass.facts import Facts
-from batonpass.facts.git import read_git
+from batonpass.facts.git import read_operation
 from batonpass.handoff import prompts
 from batonpass.handoff.check import Gap
 from batonpass.handoff.check import check as compare
@@ -41,6 +41,7 @@ from batonpass.supervisor.watch import Watch
 ELSEWHERE = "the user went on in another conversation, which is left alone"
 _UNCLAIMED_SECONDS = 1.5  # an idle session whose stop hook has not taken the ask by then will not take it
 _TAKEN_SECONDS = 20.0  # from the hook's taking to the agent's own record
+_RECENT_SECONDS = 5.0  # a file that changed since the last look is still found by the check
 _LAG_SECONDS = 1.0  # the record may lag behind the stop hook
 
 
@@ -73,9 +74,7 @@ async def prepare(case: Case, move: Move) -> Outcome:
 async def draft_from_facts(case: Case, facts: Facts) -> None:
     """A handoff from facts alone; should the agent compact itself now, its context is primed from it again."""
     meta = case.meta(0, None, case.stage.clock.now())
-    text = await asyncio.to_thread(
-        lambda: seal(from_facts(facts, meta), allow=patterns(case.config.redact_allow)).text
-    )
+    text = await asyncio.to_thread(lambda: seal(from_facts(facts, meta), allow=patterns(case.config.redact_allow)).text)
     path = case.watch.folder / "draft.md"
     write_private(path, text)
     laid = parts(text, path, case.agent.prime_cap, case.agent.prime_parts)
@@ -109,11 +108,8 @@ async def safe_point(case: Case, move: Move) -> Outcome:
 
 
 async def _git_under_way(case: Case) -> NotReady | None:
-    project = case.project
-    git = await asyncio.to_thread(read_git, project.root, project.is_baton_file)
-    if git is None or not git.operation:
-        return None
-    return NotReady("git", f"git is in the middle of something: {git.operation}")
+    operation = await asyncio.to_thread(read_operation, case.project.root)
+    return NotReady("git", f"git is in the middle of something: {operation}") if operation else None
 
 
 async def ask(case: Case, move: Move) -> Outcome:
@@ -144,7 +140,7 @@ async def _offer(case: Case, move: Move, mark: str) -> Delivery:
     draft = case.draft(move.attempt)
     make_inside(watch.session.project, draft.parent)
     write_once(draft.parent.parent / ".gitignore", "*\n")  # drafts are nobody's change
-    facts = await case.facts()
+    facts = await case.facts(max_age=_RECENT_SECONDS)
     changed = prompts.changed_files(facts)
     percent = case.cycle.percent
     if move.missing and (gaps := await gaps_of(case)):

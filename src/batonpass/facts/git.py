@@ -3,6 +3,7 @@
 import os
 import subprocess
 from collections.abc import Callable, Sequence
+from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 
 from batonpass.facts.model import Change, Commit, GitFacts
@@ -35,28 +36,68 @@ def read_git(
     With `since`, also the commits from then on with their files; of `touched`, also which paths are unchanged.
     Raises GitError when git is not installed, hangs, or refuses for another reason.
     """
-    where = _git(project, "rev-parse", "--show-toplevel", "--absolute-git-dir", missing_ok=True)
-    if where is None:
+    place = _place(project)
+    if place is None:
         return None
-    root, git_dir = (Path(line) for line in where.rstrip("\n").split("\n"))
-    status = _git(project, "status", "--porcelain=v2", "-z", "--branch", "--show-stash", "-uall") or ""
-    headers, changes = _parse_status(status, _prefix(root, project))
-    head = headers.get("branch.oid")
-    branch = headers.get("branch.head")
+    root, git_dir = place
+    prefix = _prefix(root, project)
+    # Each answer takes a process, and none needs another's.
+    with ThreadPoolExecutor(3) as beside:
+        recent = beside.submit(_commits, project)
+        session = beside.submit(_session_commits, project, since, prefix)
+        status = _git(project, "status", "--porcelain=v2", "-z", "--branch", "--show-stash", "-uall") or ""
+    headers, changes = _parse_status(status, prefix)
+    head, branch = headers.get("branch.oid"), headers.get("branch.head")
+    born = head != "(initial)"  # before the first commit there is no log, and git says that as an error
     ahead, behind = _ahead_behind(headers.get("branch.ab", ""))
     return GitFacts(
         branch=None if branch == "(detached)" else branch,
-        head=None if head == "(initial)" else head,
+        head=head if born else None,
         upstream=headers.get("branch.upstream"),
         ahead=ahead,
         behind=behind,
         changes=_fold_untracked([change for change in changes if not is_own(change.path)]),
         stashes=_stashes(project) if headers.get("stash", "0") != "0" else (),
-        operation=next((name for file, name in _OPERATIONS if (git_dir / file).exists()), None),
-        commits=_commits(project) if head != "(initial)" else (),
-        session_commits=_session_commits(project, since, _prefix(root, project)) if head != "(initial)" else (),
+        operation=_operation(git_dir),
+        commits=recent.result() if born else (),
+        session_commits=session.result() if born else (),
         unchanged=_unchanged(project, touched, {change.path for change in changes}),
     )
+
+
+def read_operation(project: Path) -> str | None:
+    """What git is in the middle of; None also outside of a repository. Raises GitError."""
+    place = _place(project)
+    return _operation(place[1]) if place else None
+
+
+def _operation(git_dir: Path) -> str | None:
+    return next((name for file, name in _OPERATIONS if (git_dir / file).exists()), None)
+
+
+_places: dict[Path, tuple[Path, Path]] = {}
+
+
+def _place(project: Path) -> tuple[Path, Path] | None:
+    """Git's root and folder, which hardly ever change: remembered as long as both are where they were."""
+    root = _nearest(project)
+    known = _places.get(project)
+    if known is not None and known[0] == root and (known[1] / "HEAD").exists():
+        return known
+    _places.pop(project, None)
+    where = _git(project, "rev-parse", "--show-toplevel", "--absolute-git-dir", missing_ok=True)
+    if where is None:
+        return None
+    top, git_dir = (Path(line) for line in where.rstrip("\n").split("\n"))
+    if top == root:
+        _places[project] = top, git_dir
+    return top, git_dir
+
+
+def _nearest(project: Path) -> Path | None:
+    """The nearest folder with a `.git`, from the project upwards."""
+    here = project.resolve()
+    return next((folder for folder in (here, *here.parents) if (folder / ".git").exists()), None)
 
 
 def _git(project: Path, *args: str, missing_ok: bool = False) -> str | None:

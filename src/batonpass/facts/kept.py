@@ -17,11 +17,12 @@ class Kept:
     """
 
     def __init__(self, transcript: Path, parse: Parse, project: Path, is_own: Callable[[str], bool]) -> None:
-        self._transcript = transcript
+        self.transcript = transcript
         self._project, self._is_own = project, is_own
         self._tail = Tail(transcript, parse)
         self._followed = Followed(project, is_own)
         self._lock = threading.Lock()
+        self._last: tuple[tuple[object, ...], Facts] | None = None
 
     def read(self) -> None:
         """Take in what was appended since the last look."""
@@ -36,11 +37,17 @@ class Kept:
         *,
         at: float,
         previous: Path | None = None,
+        max_age: float = 0.0,
     ) -> Facts:
-        """Everything that can be known now."""
+        """Everything that can be known now. Where nothing was said since, those of `max_age` seconds ago will do."""
         with self._lock:
             self._read()
-            return self._followed.facts(agent, agent_session, self._transcript, background, at=at, previous=previous)
+            asked = (self._followed, self._followed.seen, agent, agent_session, tuple(background), previous)
+            if self._last is not None and self._last[0] == asked and 0 <= at - self._last[1].at < max_age:
+                return self._last[1]
+            facts = self._followed.facts(agent, agent_session, self.transcript, background, at=at, previous=previous)
+            self._last = asked, facts
+            return facts
 
     def _read(self) -> None:
         batch = self._tail.read()

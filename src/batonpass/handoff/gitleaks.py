@@ -27,11 +27,7 @@ class _Rule:
 def secrets_in(text: str) -> Iterator[tuple[str, str]]:
     """The secrets that the rules find, each with the name of its rule."""
     low = text.lower()
-    rules = _rules()
-    present = {word for word in _keywords(rules) if word in low}
-    for rule in rules:
-        if present.isdisjoint(rule.keywords):
-            continue
+    for rule in _worth_trying(low):
         seen = 0
         for start, end in _windows(low, rule.keywords):
             pattern = _compiled(rule.source)
@@ -42,6 +38,11 @@ def secrets_in(text: str) -> Iterator[tuple[str, str]]:
                 secret = _secret(found, rule.group)
                 if secret and _entropy(secret) >= rule.entropy:
                     yield rule.name, secret
+
+
+def load() -> None:
+    """Read the rules. Their patterns are compiled one by one, when a text has a keyword of theirs."""
+    _by_keyword()
 
 
 def _windows(low: str, keywords: tuple[str, ...]) -> Iterator[tuple[int, int]]:
@@ -66,10 +67,20 @@ def _positions(low: str, keyword: str) -> Iterator[int]:
         at = low.find(keyword, at + _AROUND // 2)
 
 
+def _worth_trying(low: str) -> list[_Rule]:
+    """The rules that have a keyword in the text, in their own order: most texts hold none, which is soon seen."""
+    rules = _rules()
+    numbers = {number for word, having in _by_keyword().items() if word in low for number in having}
+    return [rules[number] for number in sorted(numbers)]
+
+
 @lru_cache(maxsize=1)
-def _keywords(rules: tuple[_Rule, ...]) -> frozenset[str]:
-    """Of all rules: most texts hold none of them, which is soon seen."""
-    return frozenset(word for rule in rules for word in rule.keywords)
+def _by_keyword() -> dict[str, list[int]]:
+    having: dict[str, list[int]] = {}
+    for number, rule in enumerate(_rules()):
+        for word in rule.keywords:
+            having.setdefault(word, []).append(number)
+    return having
 
 
 @lru_cache(maxsize=1)

@@ -12,6 +12,7 @@ from functools import lru_cache, partial
 from batonpass.handoff import gitleaks, named_secrets, personal
 
 Allow = Collection[str | re.Pattern[str]]  # texts, or patterns of texts, that are no secrets
+_REMEMBERED = 8_000  # characters of a text whose redaction is worth remembering
 
 
 @dataclass(frozen=True, slots=True)
@@ -82,6 +83,11 @@ def redact(text: str, *, allow: Allow = ()) -> tuple[str, dict[str, int]]:
     >>> redact("postgres://app:hunter2@db/app")
     ('postgres://app:[REDACTED:url-password]@db/app', {'url-password': 1})
     """
+    clean, counts = (_remembered if len(text) <= _REMEMBERED else _redact)(text, tuple(allow))
+    return clean, dict(counts)
+
+
+def _redact(text: str, allow: Allow) -> tuple[str, dict[str, int]]:
     counts: Counter[str] = Counter()
 
     def take(rule: str, found: re.Match[str]) -> str:
@@ -105,6 +111,15 @@ def redact(text: str, *, allow: Allow = ()) -> tuple[str, dict[str, int]]:
             counts[name] += text.count(secret)
             text = text.replace(secret, f"[REDACTED:{name}]")
     return text, {name: count for name, count in counts.items() if count}
+
+
+# Draft, checkpoint and sealed document of one handoff hold the same texts, and the next one most of them again.
+_remembered = lru_cache(maxsize=2048)(_redact)
+
+
+def warm() -> None:
+    """Load the rules now, which takes a moment, so that no handoff waits for it."""
+    gitleaks.load()
 
 
 def patterns(allow: Collection[str]) -> Allow:

@@ -131,9 +131,7 @@ class Agent:
     def _open(self, talk: Conversation, source: str) -> None:
         """Make a conversation the one in front."""
         self.turns.talk = talk
-        talk.record.add(
-            "session", session=talk.session, source=source, cwd=os.getcwd(), model=self.options.model
-        )
+        talk.record.add("session", session=talk.session, source=source, cwd=os.getcwd(), model=self.options.model)
         self._publish()
         self._show_usage()
 
@@ -229,9 +227,7 @@ class Agent:
         wait = self._wait
         question = wait if isinstance(wait, Question) and not wait.over() else None
         idle = wait is self.inbox and self.screen.busy is None
-        status = (
-            "waiting" if question else "busy" if not idle else "shell" if self.turns.background else "idle"
-        )
+        status = "waiting" if question else "busy" if not idle else "shell" if self.turns.background else "idle"
         self.input.question = question
         self.screen.dialog = (question.text, question.options, question.pointer) if question else None
         self.screen.queued = [text for text, _ in self.inbox.waiting]

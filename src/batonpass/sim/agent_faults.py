@@ -64,9 +64,7 @@ class Faults:
         except FileNotFoundError:
             found = []
         except (OSError, ValueError) as error:
-            self.problem = (
-                f"The faults in {self._source} cannot be read ({error}); the last ones stay in force."
-            )
+            self.problem = f"The faults in {self._source} cannot be read ({error}); the last ones stay in force."
             return
         listed = found if isinstance(found, list) else [found]
         self._faults = [one for one in listed if isinstance(one, dict) and one.get("fault") in KINDS]
@@ -93,9 +91,7 @@ class Faults:
             return False
         struck = self._struck.get(repr(sorted(fault.items())), 0)
         times, once = fault.get("times"), fault.get("once")
-        return not (isinstance(times, int) and struck >= times) and not (
-            isinstance(once, str) and os.path.exists(once)
-        )
+        return not (isinstance(times, int) and struck >= times) and not (isinstance(once, str) and os.path.exists(once))
 
 
 def seconds(fault: Fault, default: float = 0.0) -> float:

@@ -30,9 +30,7 @@ class Settings:
             ) from None
         given = found if isinstance(found, dict) else {}
         hooks = given.get("hooks")
-        self.hooks = {
-            name: _argvs(value) for name, value in (hooks.items() if isinstance(hooks, dict) else ())
-        }
+        self.hooks = {name: _argvs(value) for name, value in (hooks.items() if isinstance(hooks, dict) else ())}
         lines = _argvs(given.get("statusline"))
         self.statusline: Argv | None = lines[0] if lines else None
         allow = given.get("allow")
@@ -50,17 +48,13 @@ def _argvs(value: object) -> list[Argv]:
         return []
     if all(isinstance(word, str) for word in value):
         return [value]
-    return [
-        argv for argv in value if isinstance(argv, list) and argv and all(isinstance(w, str) for w in argv)
-    ]
+    return [argv for argv in value if isinstance(argv, list) and argv and all(isinstance(w, str) for w in argv)]
 
 
 class Hooks:
     """Runs the hooks of one agent; `common` gives the fields that every payload carries."""
 
-    def __init__(
-        self, settings: Settings, faults: Faults, common: Callable[[], Mapping[str, object]]
-    ) -> None:
+    def __init__(self, settings: Settings, faults: Faults, common: Callable[[], Mapping[str, object]]) -> None:
         self._settings = settings
         self._faults = faults
         self._common = common

@@ -175,9 +175,7 @@ class Children(Wait):
 class Loop:
     """Waits for keys, signals, children and moments, and moves the work on."""
 
-    def __init__(
-        self, keyboard: int, on_keys: Callable[[bytes], None], on_signal: Callable[[int], None]
-    ) -> None:
+    def __init__(self, keyboard: int, on_keys: Callable[[bytes], None], on_signal: Callable[[int], None]) -> None:
         self._keyboard = keyboard
         self._on_keys = on_keys
         self._on_signal = on_signal

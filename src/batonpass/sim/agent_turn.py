@@ -112,9 +112,7 @@ class Turns:
 
     def _begin(self, text: str, origin: str, command: bool) -> Work[None]:
         prompt_id = new_id()
-        self.screen.say(
-            text, mark="❯ ", colour=agent_screen.YOURS if origin == "human" else agent_screen.GREY
-        )
+        self.screen.say(text, mark="❯ ", colour=agent_screen.YOURS if origin == "human" else agent_screen.GREY)
         if command:
             self.talk.prompt_id = prompt_id
             self.talk.record.add("command", text=text, prompt_id=prompt_id)

@@ -10,7 +10,7 @@ from types import TracebackType
 
 from batonpass.store.cycles import Cycles
 from batonpass.store.deliveries import Deliveries
-from batonpass.store.engine import Database, default_url, plain_url
+from batonpass.store.engine import Database, default_url, durable_engine, plain_url
 from batonpass.store.errors import AmbiguousSession, StoreAway, StoreError
 from batonpass.store.history import History
 from batonpass.store.hosts import ALIVE_SECONDS, Hosts
@@ -44,6 +44,7 @@ __all__ = [
     "StoreAway",
     "StoreError",
     "default_url",
+    "durable_engine",
     "open_store",
     "plain_url",
 ]

@@ -229,7 +229,9 @@ def _sqlite(url: sa.URL) -> sa.Engine:
         connection.isolation_level = None  # transactions begin where we say, and only there
         connection.execute(f"PRAGMA busy_timeout={BUSY_SECONDS * 1000}")
         connection.execute("PRAGMA journal_mode=WAL")
-        connection.execute("PRAGMA synchronous=FULL")
+        # Safe from any crash of ours. With the power the last moments may go, and with it every agent went, too:
+        # what follows looks before it acts. A sync for each commit would cost a cycle a hundred of them.
+        connection.execute("PRAGMA synchronous=NORMAL")
         connection.execute("PRAGMA foreign_keys=ON")
 
     @event.listens_for(engine, "begin")
@@ -237,6 +239,26 @@ def _sqlite(url: sa.URL) -> sa.Engine:
         # A reader that turns writer half-way is refused at once; one that says so first waits its turn.
         write = connection.get_execution_options().get("baton_write", False)
         connection.exec_driver_sql("BEGIN IMMEDIATE" if write else "BEGIN")
+
+    return engine
+
+
+def durable_engine(url: str) -> sa.Engine | None:
+    """Connections for the engine of cycles where it would not make them as we want; None where it does.
+
+    Writers say so when they begin, as the engine itself would have it.
+    """
+    parsed = _parse(url)
+    if parsed.get_backend_name() != "sqlite":
+        return None
+    engine = sa.create_engine(parsed)
+
+    @event.listens_for(engine, "connect")
+    def prepare(connection: sqlite3.Connection, _record: object) -> None:
+        connection.isolation_level = "IMMEDIATE"
+        connection.execute(f"PRAGMA busy_timeout={6 * BUSY_SECONDS * 1000}")
+        connection.execute("PRAGMA foreign_keys=ON")
+        connection.execute("PRAGMA synchronous=NORMAL")
 
     return engine
 

@@ -14,6 +14,7 @@ from batonpass.reading import Reading, Source
 from batonpass.session import Session
 from batonpass.store import Store
 from batonpass.supervisor.conversation import News
+from batonpass.supervisor.known import Known
 from batonpass.supervisor.line import status_line
 from batonpass.supervisor.offers import Offers
 from batonpass.supervisor.settings import Settings
@@ -43,6 +44,7 @@ class Standing:
 
 Notify = Callable[[str, str], Awaitable[None]]  # session id, one sentence for a person
 
+
 class Supervisor:
     """Takes in what agents report and acts on it. Effects go through the store, offers and the cycle engine."""
 
@@ -50,6 +52,7 @@ class Supervisor:
         self.store, self.clock, self.config, self.notify = store, clock, config, notify
         self.watches: dict[str, Watch] = {}
         self.starter = Starter(store, clock, config)
+        self.known = Known(config)
         self._standing: dict[str, Standing] = {}
         self._tasks: set[asyncio.Future[object]] = set()
 

@@ -73,9 +73,7 @@ class Conversation:
 
     def _take_in(
         self, events: Sequence[Event]
-    ) -> tuple[
-        tuple[Used, ...], tuple[tuple[str, float], ...], tuple[Compacted, ...], tuple[Failed, ...], int
-    ]:
+    ) -> tuple[tuple[Used, ...], tuple[tuple[str, float], ...], tuple[Compacted, ...], tuple[Failed, ...], int]:
         used = tuple(e for e in events if isinstance(e, Used))
         tags: list[tuple[str, float]] = []
         prompts = 0

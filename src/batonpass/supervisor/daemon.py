@@ -78,6 +78,7 @@ class Daemon:
             host=self.host,
             watch=self.supervisor.watch,
             config=self.config,
+            known=self.supervisor.known,
             notify=self.tell,
             probe=probe,
         )
@@ -248,6 +249,7 @@ class Daemon:
             if watch is not None:
                 self.take_news(watch)
                 watch.changed()
+                self.supervisor.known.follow(watch)
 
     def take_news(self, watch: Watch) -> None:
         """Look at a session now; what the store cannot take part in is made up for when it is back."""

@@ -106,9 +106,7 @@ class PaneLauncher:
         )
         if session.pane is None:
             raise TerminalError(f"session {session.name} has no pane")
-        info = await self._terminal(session.pane.socket).respawn(
-            session.pane, session.project, self._argv(session.id)
-        )
+        info = await self._terminal(session.pane.socket).respawn(session.pane, session.project, self._argv(session.id))
         watch.session = replace(session, pane=info.ref, pid=info.pid, state=State.STARTING)
         watch.status = Status(State.STARTING)
         watch.changed()

@@ -78,7 +78,7 @@ class Offers:
     def line(self, text: str) -> None:
         """What the status line shows from now on. Nothing hangs on it: on a full disk handoffs still begin."""
         with suppress(OSError):
-            self._lay("line", text, durable=False)
+            self._lay("line", text)
 
     def clear(self) -> None:
         """Take back everything, at the end of a cycle."""
@@ -88,8 +88,9 @@ class Offers:
         for path in self.folder.glob("ask.*"):
             self._drop(path.name)
 
-    def _lay(self, name: str, content: str, *, durable: bool = True) -> None:
-        write_private(self.folder / name, content, durable=durable)
+    def _lay(self, name: str, content: str) -> None:
+        # Whole or not at all, but not synced: an answer that goes with the power has nobody left to ask for it.
+        write_private(self.folder / name, content, durable=False)
 
     def _drop(self, name: str) -> None:
         with suppress(FileNotFoundError):

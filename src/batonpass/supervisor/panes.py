@@ -1,6 +1,5 @@
 """Panes of any tmux server: each call goes to the server that the pane lives on."""
 
-
 from batonpass.session import PaneRef
 from batonpass.terminals.base import PaneInfo, Screen
 from batonpass.terminals.tmux import Tmux

@@ -1,0 +1,64 @@
+"""What a machine knows of each live session, kept current while it runs."""
+
+import asyncio
+from pathlib import Path
+from weakref import WeakKeyDictionary
+
+from batonpass.facts.gather import Followed
+from batonpass.facts.kept import Kept
+from batonpass.facts.model import Facts
+from batonpass.handoff.redact import warm
+from batonpass.project import Project
+from batonpass.supervisor.conversation import Conversation
+from batonpass.supervisor.settings import Settings
+from batonpass.supervisor.watch import Watch
+
+
+class Known:
+    """The facts of every conversation that is followed: at a handoff only the last lines are still to be read."""
+
+    def __init__(self, config: Settings) -> None:
+        self._config = config
+        self._kept: WeakKeyDictionary[Conversation, tuple[Project, Kept]] = WeakKeyDictionary()
+        self._due: dict[Conversation, Watch] = {}
+        self._following: asyncio.Task[None] | None = None
+
+    def follow(self, watch: Watch) -> asyncio.Task[None]:
+        """Take in, beside the event loop, what the session's transcript has grown by; done when that is done."""
+        self._due[watch.conversation] = watch
+        if self._following is None or self._following.done():
+            self._following = asyncio.create_task(self._follow())
+        return self._following
+
+    async def _follow(self) -> None:
+        """One transcript at a time, so that a long one costs others nothing but a little time."""
+        await asyncio.to_thread(warm)
+        while self._due:
+            conversation, watch = self._due.popitem()
+            kept = self._of(watch, conversation)
+            if kept is not None:
+                await asyncio.to_thread(kept.read)
+
+    def facts(
+        self, watch: Watch, conversation: Conversation, *, at: float, previous: Path | None, max_age: float = 0.0
+    ) -> Facts:
+        """Everything that can be known now. Blocks for git and the last lines: call it beside the event loop."""
+        session, mine = watch.session, conversation.agent_session or None
+        kept = self._of(watch, conversation)
+        if kept is None:
+            followed = Followed(session.project, self._project(watch).is_baton_file)
+            return followed.facts(session.agent, mine, None, watch.background, at=at, previous=previous)
+        return kept.facts(session.agent, mine, watch.background, at=at, previous=previous, max_age=max_age)
+
+    def _of(self, watch: Watch, conversation: Conversation) -> Kept | None:
+        """None as long as the agent has no record."""
+        if conversation.transcript is None:
+            return None
+        project, known = self._project(watch), self._kept.get(conversation)
+        if known is None or known[0] != project or known[1].transcript != conversation.transcript:
+            kept = Kept(conversation.transcript, watch.agent.parse, project.root, project.is_baton_file)
+            self._kept[conversation] = known = project, kept
+        return known[1]
+
+    def _project(self, watch: Watch) -> Project:
+        return Project(watch.session.project).configured(self._config(watch.session.project))
