@@ -216,6 +216,7 @@ class Agent(Protocol):
 
     def render_permit(self) -> str: ...
 
+    paste_seconds: float  # the pause that it needs at least between a paste and its Enter
     prime_parts: int  # how many `prime` hooks it registers
     prime_cap: int  # characters that fit into one part
     permit_tools: tuple[str, ...]  # tools whose permission request may be answered

@@ -42,6 +42,7 @@ class Scripted:
 
     name = "scripted"
     clear_command = "/clear"
+    paste_seconds = 0.0
     prime_parts = 3
     prime_cap = 9_500
     permit_tools: tuple[str, ...] = ("write",)

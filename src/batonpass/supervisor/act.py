@@ -119,7 +119,7 @@ class Supervisor:
         watch.holding_stop = True
         try:
             last = report.last_message
-            if last:
+            if last and watch.step is None:  # a cycle that is under way needs no decision
                 await watch.until(lambda: self._recorded(watch, last), _LAG_SECONDS)
             self.take_news(watch)
             self.consider(watch)

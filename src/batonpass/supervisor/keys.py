@@ -11,13 +11,13 @@ from batonpass.supervisor.panes import Panes
 from batonpass.supervisor.watch import Watch
 from batonpass.terminals.base import PaneGone, TerminalError
 
-_PASTE_SECONDS = 0.15  # an Enter sooner after a paste is sometimes swallowed
 _LOOK_SECONDS = 0.05
 _SOON_SECONDS = 0.01
-_CONFIRM_SECONDS = 2.0
+_CONFIRM_SECONDS = 1.0
 _SENT_SECONDS = 0.8  # from a person's Enter to the agent's own word of it
 _TAKEN_SECONDS = 20.0
 _SHOWN_SECONDS = 6.0
+_DRAWN_SECONDS = 0.5
 _BUSY_SECONDS = 60.0  # how long a typed prompt may stand in the box of an agent that something else set to work
 _ENTERS = 3
 _ENOUGH = 12  # visible characters by which a part of a text is told
@@ -180,7 +180,7 @@ class Keys:
 
     async def _wait_for_text(self, watch: Watch, text: str, busy: float) -> None:
         """Wait until the box shows what was pasted, and only that: a person may have typed in between."""
-        await self._clock.sleep(_PASTE_SECONDS)
+        await self._clock.sleep(watch.agent.paste_seconds)
         deadline = self._clock.ticks() + _SHOWN_SECONDS
         while self._clock.ticks() < deadline:
             if await self._still_in_box(watch, text):
@@ -189,7 +189,9 @@ class Keys:
                 watch.refresh()
                 if not busy or not await watch.until(watch.idle, busy):
                     raise NotReady(UNSENT, "the agent became busy while Baton typed; the text stays in its box")
-            await self._clock.sleep(_LOOK_SECONDS)
+            # Drawn within a frame or two as a rule; a busy machine takes longer.
+            soon = deadline - self._clock.ticks() > _SHOWN_SECONDS - _DRAWN_SECONDS
+            await self._clock.sleep(_SOON_SECONDS if soon else _LOOK_SECONDS)
         raise NotReady(UNSENT, "the text did not appear alone in the input box, so it was not sent")
 
     async def _still_in_box(self, watch: Watch, text: str) -> bool:

@@ -18,6 +18,7 @@ class Claude:
 
     name = "claude"
     clear_command = "/clear"
+    paste_seconds = 0.0  # once its box shows the text; an Enter that is swallowed all the same is pressed again
     prime_parts = 3
     prime_cap = 9_500  # it cuts what a hook adds at 10 000 characters; the rest is for the frame around it
     permit_tools: tuple[str, ...] = ("Write", "Edit")

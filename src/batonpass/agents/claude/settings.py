@@ -20,6 +20,8 @@ _EVENTS = (
     "SubagentStart",
     "SubagentStop",
 )
+# Reports that the agent need not wait for. The end of a session is no such: what is still running then is ended.
+_BESIDE = frozenset(_EVENTS) - {"SessionEnd"}
 _TIMEOUTS = {"ask": 30, "prime": 10, "compact": 10, "permit": 10, "note": 5, "event": 5}
 _PATH_RULE = re.compile(r"(Edit|Read|Write|MultiEdit|NotebookEdit|Glob|Grep|LS)\(/(?!/)(.*)\)")
 _OUR_STATUS_LINE = re.compile(r"\bbaton(?:pass)?\b.*\bstatusline\b")
@@ -50,7 +52,7 @@ def merge(order: LaunchOrder, given: Settings, prime_parts: int) -> Settings:
     merged = dict(given)
     hooks: dict[str, Any] = dict(_dict(given.get("hooks")))
     for event, roles in _roles(prime_parts).items():
-        ours = {"hooks": [_command(order, role) for role in roles]}
+        ours = {"hooks": [_command(order, role, beside=event in _BESIDE) for role in roles]}
         before = hooks.get(event)
         hooks[event] = [*(before if isinstance(before, list) else []), ours]
     merged["hooks"] = hooks
@@ -100,8 +102,9 @@ def _roles(prime_parts: int) -> dict[str, list[tuple[str, ...]]]:
     }
 
 
-def _command(order: LaunchOrder, role: tuple[str, ...]) -> dict[str, object]:
-    return {"type": "command", "command": shlex.join((*order.hook, *role)), "timeout": _TIMEOUTS[role[0]]}
+def _command(order: LaunchOrder, role: tuple[str, ...], *, beside: bool) -> dict[str, object]:
+    command = {"type": "command", "command": shlex.join((*order.hook, *role)), "timeout": _TIMEOUTS[role[0]]}
+    return {**command, "async": True} if beside else command
 
 
 def _draft_rules(draft_dir: Path) -> list[str]:
