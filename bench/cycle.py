@@ -16,7 +16,7 @@ from _floor import Floor
 from _ours import Ours
 from _place import Failed, claude_program, model, place
 
-from batonpass.cycle.plan import Step
+from batonpass.cycle.moves import Step
 
 _PROMPT = "Please go on with the work."
 _PARTS = (

@@ -5,7 +5,7 @@ import json
 import pytest
 
 from batonpass.cycle import passing, writing
-from batonpass.cycle.plan import GONE, MOVED, Move, Step, Way
+from batonpass.cycle.moves import GONE, MOVED, Move, Step, Way
 from batonpass.session import State
 from tests.cycle.scene import CYCLE, Scene
 from tests.cycle.test_passing import PASS, RECEIPT, passed, sealed  # noqa: F401  (fixtures)

@@ -5,7 +5,7 @@ from pathlib import Path
 import pytest
 
 from batonpass.cycle import passing, sealing, writing
-from batonpass.cycle.plan import BOX_IN_USE, GONE, NEW_PROMPT, NOT_CLEARED, NOT_SEEN, REJECTED, Move, Result, Step, Way
+from batonpass.cycle.moves import BOX_IN_USE, GONE, NEW_PROMPT, NOT_CLEARED, NOT_SEEN, REJECTED, Move, Result, Step, Way
 from batonpass.delivery import Channel, DeliveryState
 from batonpass.session import State
 from batonpass.store import CycleState

@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from batonpass.cycle.plan import (
+from batonpass.cycle.moves import (
     BOX_IN_USE,
     CANNOT_WRITE,
     GAPS,
@@ -27,8 +27,8 @@ from batonpass.cycle.plan import (
     Result,
     Step,
     Way,
-    next_move,
 )
+from batonpass.cycle.plan import next_move
 
 CODES = {
     Step.PREPARE: ["ok", GONE, "error"],
@@ -62,7 +62,8 @@ def steps(*codes: str, policy: Policy | None = None) -> list[str]:
 
 
 EVERY_CODE = st.sampled_from(sorted({code for codes in CODES.values() for code in codes}))
-WORLDS = st.lists(EVERY_CODE, max_size=60)
+# The last code goes on for ever: a world that never changes must not keep a cycle from its end.
+WORLDS = st.builds(lambda codes, last: [*codes, *[last] * 200], st.lists(EVERY_CODE, max_size=60), EVERY_CODE)
 POLICIES = st.builds(Policy, force=st.booleans(), auto_continue=st.booleans(), way=st.sampled_from(list(Way)))
 
 
@@ -149,6 +150,19 @@ def test_an_agent_that_dies_after_an_incomplete_document_leaves_that_document() 
 
 def test_a_withdrawn_offer_is_asked_again_at_the_next_safe_point() -> None:
     assert steps("ok", "ok", UNCLAIMED)[:5] == ["prepare", "safe_point", "ask", "safe_point", "ask"]
+
+
+def test_a_busy_agent_that_never_takes_the_request_is_left_alone() -> None:
+    history = play(iter(["ok", *["ok", UNCLAIMED] * 20]), Policy())
+    assert len(history) < 12
+    assert Step.SEAL not in [move.step for move, _ in history]
+    assert history[-1][0].result is Result.POSTPONED
+
+
+def test_one_that_hangs_in_the_turn_of_the_handoff_is_followed_from_what_was_recorded() -> None:
+    history = play(iter(["ok", "ok", "ok", NO_DOCUMENT, *["ok", UNCLAIMED] * 4]), Policy())
+    assert history[-1][0].result is Result.DONE
+    assert [move.document for move, _ in history if move.step is Step.SEAL] == [False]
 
 
 def test_without_a_safe_point_nothing_is_touched() -> None:

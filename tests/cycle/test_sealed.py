@@ -5,7 +5,7 @@ from pathlib import Path
 import pytest
 
 from batonpass.cycle import passing, sealing
-from batonpass.cycle.plan import UNSEALED, Move, Result, Step, Way
+from batonpass.cycle.moves import UNSEALED, Move, Result, Step, Way
 from batonpass.handoff.seal import checksum_ok
 from tests.cycle.scene import Scene
 from tests.cycle.test_passing import PASS, RECEIPT, answered, passed, sealed  # noqa: F401  (fixtures)

@@ -2,7 +2,7 @@ import asyncio
 import subprocess
 
 from batonpass.cycle import sealing, writing
-from batonpass.cycle.plan import CANNOT_WRITE, Move, Step
+from batonpass.cycle.moves import CANNOT_WRITE, Move, Step
 from batonpass.handoff.seal import checksum_ok
 from batonpass.store import Author
 from tests.cycle.scene import CYCLE, DOCUMENT, Scene

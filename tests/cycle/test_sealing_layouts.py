@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 
 from batonpass.cycle import sealing
-from batonpass.cycle.plan import Move, Step
+from batonpass.cycle.moves import Move, Step
 from batonpass.handoff.markdown import parse
 from batonpass.handoff.seal import checksum_ok
 from tests.cycle.scene import Scene

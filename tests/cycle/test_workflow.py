@@ -7,7 +7,7 @@ from dbos import DBOS, Queue
 from dbos import error as dbos_error
 
 from batonpass.cycle import workflow
-from batonpass.cycle.plan import Policy
+from batonpass.cycle.moves import Policy
 from batonpass.cycle.workflow import Engine
 from batonpass.store import CycleState
 from tests.cycle.scene import CYCLE, Scene

@@ -5,7 +5,7 @@ from pathlib import Path
 import pytest
 
 from batonpass.cycle import writing
-from batonpass.cycle.plan import GAPS, GONE, NO_DOCUMENT, NO_SAFE_POINT, NOT_SEEN, UNCLAIMED, Move, Outcome, Step
+from batonpass.cycle.moves import GAPS, GONE, NO_DOCUMENT, NO_SAFE_POINT, NOT_SEEN, UNCLAIMED, Move, Outcome, Step
 from batonpass.delivery import Channel, DeliveryState
 from batonpass.session import State
 from tests.cycle.scene import CYCLE, DOCUMENT, Scene

@@ -9,7 +9,7 @@ import pytest
 from batonpass.clock import SystemClock
 from batonpass.cycle import steps
 from batonpass.cycle.case import Case
-from batonpass.cycle.plan import Move, Outcome, Step
+from batonpass.cycle.moves import Move, Outcome, Step
 from batonpass.cycle.stage import Stage
 from batonpass.cycle.workflow import _patiently
 from batonpass.store import StoreAway, default_url, open_store

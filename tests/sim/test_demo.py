@@ -13,7 +13,7 @@ from pathlib import Path
 import pytest
 
 from batonpass.cli.records import CycleRow, StepRow
-from batonpass.cycle.plan import Step
+from batonpass.cycle.moves import Step
 from batonpass.handoff.document import Handoff, Section
 from batonpass.handoff.seal import seal
 from batonpass.sim.demo import run

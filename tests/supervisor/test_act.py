@@ -6,7 +6,7 @@ from pathlib import Path
 import pytest
 
 from batonpass.agents.base import HookKind, HookReport
-from batonpass.cycle.plan import Policy, Step
+from batonpass.cycle.moves import Policy, Step
 from batonpass.delivery import Channel, Delivery, DeliveryState
 from batonpass.session import State
 from batonpass.store import CycleState, Store

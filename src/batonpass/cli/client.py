@@ -19,6 +19,7 @@ START_WITHIN = 40.0
 ANSWER_WITHIN = 30.0
 # A daemon of ours that ends at once may have lost the race against one started elsewhere: look for that one.
 _RACE_GRACE = 2.0
+_LOG_BYTES = 5_000_000
 _BACK_OFF = (0.02, 0.05, 0.1, 0.2)
 
 # Kept, so that Python does not complain about a child that is meant to outlive the command.
@@ -131,6 +132,7 @@ def _start() -> socket.socket:
 def _start_alone(deadline: float) -> socket.socket:
     log = log_path()
     log.parent.mkdir(mode=0o700, parents=True, exist_ok=True)
+    _keep_small(log)
     begins = log.stat().st_size if log.exists() else 0
     with open(log, "ab", opener=_owner_only) as out:
         process = subprocess.Popen(
@@ -151,6 +153,12 @@ def _start_alone(deadline: float) -> socket.socket:
     else:
         why = f"it does not answer after {START_WITHIN:g} s"
     raise Refused(f"The Baton daemon could not be started: {why}{_last_words(log, begins)}; its log is {log}.")
+
+
+def _keep_small(log: Path) -> None:
+    """Put a log away that has grown: the last one is kept beside it, the one before goes."""
+    if log.exists() and log.stat().st_size > _LOG_BYTES:
+        os.replace(log, log.with_name(f"{log.name}.1"))
 
 
 def _patiently(deadline: float, process: subprocess.Popen[bytes]) -> Iterator[bool]:

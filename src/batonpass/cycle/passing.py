@@ -5,7 +5,7 @@ from pathlib import Path
 
 from batonpass.cycle import receipt
 from batonpass.cycle.case import Case
-from batonpass.cycle.plan import (
+from batonpass.cycle.moves import (
     BOX_IN_USE,
     GONE,
     INTERRUPTED,

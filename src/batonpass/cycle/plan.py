@@ -4,101 +4,26 @@ The engine runs one move, records its outcome, and asks again. Because the next 
 but recorded outcomes, a cycle that is cut off anywhere goes on at the same place.
 """
 
-from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field
-from enum import StrEnum
+from collections.abc import Sequence
 
-
-class Step(StrEnum):
-    PREPARE = "prepare"
-    SAFE_POINT = "safe_point"
-    ASK = "ask"
-    AWAIT = "await"
-    CHECK = "check"
-    SEAL = "seal"
-    PASS = "pass"
-    PRIME = "prime"
-    VERIFY = "verify"
-    BACK = "back"  # the way back: only after a receipt that was not accepted
-    CLOSE = "close"
-
-
-class Way(StrEnum):
-    """How the baton is passed."""
-
-    CLEAR = "clear"
-    RESPAWN = "respawn"
-
-
-class Result(StrEnum):
-    """How a cycle ends."""
-
-    DONE = "done"
-    PENDING = "pending"  # the handoff is sealed, nobody took it: a pending file says so
-    POSTPONED = "postponed"  # nothing was touched; the next reading may try again
-    UNVERIFIED = "unverified"  # passed, but the successor's receipt was not accepted
-    FAILED = "failed"  # no handoff could be sealed; the session was not touched
-
-
-# What a step can report besides "ok".
-GONE = "gone"  # the agent's process or pane is not there
-NO_SAFE_POINT = "no_safe_point"
-UNCLAIMED = "unclaimed"  # the offer was withdrawn: the turn ended without its hook
-NOT_SEEN = "not_seen"
-NO_DOCUMENT = "no_document"
-GAPS = "gaps"
-NEW_PROMPT = "new_prompt"  # the user said something after the document was written
-NOT_CLEARED = "not_cleared"
-BOX_IN_USE = "box_in_use"
-INTERRUPTED = "interrupted"  # somebody typed at the same moment: nothing was sent
-REJECTED = "rejected"
-CANNOT_WRITE = "cannot_write"
-MOVED = "moved"  # the user went to another conversation: nothing is typed or cleared there
-UNSEALED = "unsealed"  # the sealed handoff is not on disk as it was sealed
-
-
-@dataclass(frozen=True, slots=True)
-class Outcome:
-    """How one move ended. `data` is JSON: the engine keeps it."""
-
-    step: Step
-    code: str = "ok"
-    note: str = ""
-    data: Mapping[str, object] = field(default_factory=dict)
-
-    @property
-    def ok(self) -> bool:
-        return self.code == "ok"
-
-
-@dataclass(frozen=True, slots=True)
-class Move:
-    """Run this step. `attempt` numbers the prompts of its kind, so that every tag is unique."""
-
-    step: Step
-    attempt: int = 1
-    way: Way = Way.CLEAR
-    missing: tuple[str, ...] = ()  # for ask: exactly what the document lacks; for prime: what the receipt lacked
-    document: bool = True  # for seal: the agent's document is worth merging
-    kick: int = 1  # for pass: the number of the kick that a new process is given along
-    result: Result = Result.DONE  # for close
-    note: str = ""
-
-
-@dataclass(frozen=True, slots=True)
-class Policy:
-    """What the cycle was started with."""
-
-    force: bool = False  # a forcing rung: past the deadline the process is ended and replaced
-    auto_continue: bool = True
-    way: Way = Way.CLEAR
-    max_asks: int = 2  # one retry
-    max_rounds: int = 3  # how often a user's new prompt may send the cycle back to ask
-    max_unclaimed: int = 3
-    max_interrupted: int = 5
-    max_closes: int = 5
-    max_backs: int = 1
-    max_deaths: int = 2  # how often a successor that dies before its receipt is replaced
+from batonpass.cycle.moves import (
+    BOX_IN_USE,
+    GAPS,
+    GONE,
+    INTERRUPTED,
+    MOVED,
+    NEW_PROMPT,
+    NO_SAFE_POINT,
+    NOT_CLEARED,
+    UNCLAIMED,
+    UNSEALED,
+    Move,
+    Outcome,
+    Policy,
+    Result,
+    Step,
+    Way,
+)
 
 
 def next_move(history: Sequence[Outcome], policy: Policy) -> Move | None:
@@ -184,7 +109,17 @@ def _after_ask(history: Sequence[Outcome], last: Outcome, policy: Policy) -> Mov
         return _seal_what_there_is(history, last.note)
     if last.code == UNCLAIMED and _codes(_this_round(history), Step.ASK, UNCLAIMED) <= policy.max_unclaimed:
         return Move(Step.SAFE_POINT)
+    if last.code == UNCLAIMED:
+        return _not_heard(history, last, policy)
     return _again_or_facts(history, policy, "the request did not arrive")
+
+
+def _not_heard(history: Sequence[Outcome], last: Outcome, policy: Policy) -> Move:
+    """An agent that works on has done nothing wrong; one that was asked before, or must be replaced, is passed on."""
+    asked = any(outcome.step is Step.ASK and outcome.ok for outcome in _this_round(history))
+    if asked or policy.force:
+        return _seal_what_there_is(history, "the agent did not take the request")
+    return Move(Step.CLOSE, result=Result.POSTPONED, note=last.note)
 
 
 def _again_or_facts(history: Sequence[Outcome], policy: Policy, note: str) -> Move:

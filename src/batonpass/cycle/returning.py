@@ -2,7 +2,7 @@
 
 from batonpass.agents.base import LaunchError
 from batonpass.cycle.case import Case
-from batonpass.cycle.plan import GONE, NOT_CLEARED, NOT_SEEN, Move, Outcome, Step
+from batonpass.cycle.moves import GONE, NOT_CLEARED, NOT_SEEN, Move, Outcome, Step
 from batonpass.delivery import Channel, Delivery, DeliveryState, tag
 from batonpass.handoff import prompts
 from batonpass.terminals.base import TerminalError

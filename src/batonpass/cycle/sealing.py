@@ -7,7 +7,7 @@ from collections.abc import Sequence
 from pathlib import Path
 
 from batonpass.cycle.case import Case
-from batonpass.cycle.plan import CANNOT_WRITE, Move, Outcome, Step
+from batonpass.cycle.moves import CANNOT_WRITE, Move, Outcome, Step
 from batonpass.cycle.sealed import keep_copy, set_aside
 from batonpass.cycle.writing import read_draft
 from batonpass.disk import open_plain
@@ -75,6 +75,7 @@ def _seal(case: Case, facts: Facts, with_document: bool) -> tuple[HandoffRecord,
     room = int(case.config.handoff_tokens * CHARS_PER_TOKEN)
     allow = patterns(case.config.redact_allow)
     sealed = close_document(layout.adopt(whole), max_chars=room, allow=allow, titles=layout.titles)
+    case.stage.probe("seal:writing")
     _write(layout, path, sealed.text)
     keep_copy(case, sealed.text)
     case.stage.probe("seal:stored")

@@ -29,7 +29,15 @@ class Launcher(Protocol):
     def draft_dir(self, watch: Watch) -> Path: ...
 
 
-def _nothing(point: str) -> None:
+Probe = Callable[[str], None]  # a point of a cycle
+Hold = Callable[[Path, str], Awaitable[None]]  # a session's folder, a step
+
+
+def nothing(point: str) -> None:
+    return None
+
+
+async def at_once(folder: Path, step: str) -> None:
     return None
 
 
@@ -45,7 +53,8 @@ class Stage:
     config: Settings  # by project folder
     known: Known
     notify: Callable[[str, str], Awaitable[None]]  # session id, one sentence for a person
-    probe: Callable[[str], None] = _nothing  # told of every point at which a crash must be survived
+    probe: Probe = nothing  # told of every point at which a crash must be survived
+    hold: Hold = at_once  # rehearsals stand still here
 
     def offers(self, watch: Watch) -> Offers:
         return Offers(watch.folder, watch.agent)

@@ -5,7 +5,7 @@ from collections.abc import Awaitable, Callable
 
 from batonpass.cycle import passing, returning, sealing, writing
 from batonpass.cycle.case import Case
-from batonpass.cycle.plan import Move, Outcome, Step
+from batonpass.cycle.moves import Move, Outcome, Step
 from batonpass.cycle.stage import Stage
 from batonpass.store import StoreAway
 
@@ -46,6 +46,7 @@ async def run(stage: Stage, cycle_id: str, move: Move) -> Outcome:
     watch.step = move.step
     watch.changed()
     stage.probe(f"{move.step}:begun")
+    await stage.hold(watch.folder, move.step)
     try:
         outcome = await _ACTS[move.step](Case(stage, cycle, watch, stage.config(watch.session.project)), move)
     except StoreAway:

@@ -15,7 +15,8 @@ from dbos import error as dbos_error
 
 from batonpass.cycle import steps
 from batonpass.cycle.claim import claim
-from batonpass.cycle.plan import Move, Outcome, Policy, Result, Step, Way, next_move
+from batonpass.cycle.moves import Move, Outcome, Policy, Result, Step, Way
+from batonpass.cycle.plan import next_move
 from batonpass.cycle.stage import Stage
 from batonpass.store import CycleRecord, CycleState, StoreAway, durable_engine, plain_url
 from batonpass.supervisor.outage import until_back

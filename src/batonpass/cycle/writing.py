@@ -9,7 +9,7 @@ from pathlib import Path
 
 from batonpass import checkpoint
 from batonpass.cycle.case import Case
-from batonpass.cycle.plan import (
+from batonpass.cycle.moves import (
     GAPS,
     GONE,
     MOVED,
@@ -231,10 +231,9 @@ async def wait(case: Case, move: Move) -> Outcome:
     mark, draft = str(case.recall("ask_tag")), Path(str(case.recall("draft")))
     index = watch.conversation.prompted(mark)
     since = watch.conversation.log[index].at if index is not None else case.cycle.started
-    conversation = watch.conversation
 
     def over() -> bool:
-        return watch.gone or watch.conversation is not conversation or watch.turn_over(mark, since)
+        return watch.gone or case.elsewhere or watch.turn_over(mark, since)
 
     ended = await watch.until(over, max(1.0, case.left))
     if not draft.exists():

@@ -1,5 +1,6 @@
 """Operations on sessions: start one, take one over, show them all, and find the one that is meant."""
 
+import errno
 import re
 from collections.abc import Mapping
 from pathlib import Path
@@ -71,7 +72,7 @@ class Sessions:
         except OSError as error:
             raise Refusal(
                 f"{name} could not be started: {error.strerror or error}"
-                f"{f' ({error.filename})' if error.filename else ''}; nothing was left behind"
+                f"{f' ({error.filename})' if error.filename else ''}; nothing was left behind{_way_out(error)}"
             ) from error
         except TerminalError as error:
             raise Refusal(f"tmux could not open a pane for {name}: {error}") from error
@@ -165,3 +166,12 @@ class Sessions:
 def folder(request: Mapping[str, Any]) -> Path:
     """The folder that the request comes from."""
     return Path(str(request.get("cwd") or Path.home())).resolve()
+
+
+def _way_out(error: OSError) -> str:
+    """What a person can do about it, where there is something."""
+    if error.errno in (errno.EMFILE, errno.ENFILE):
+        return ": end some sessions, or raise the number of open files (ulimit -n) and start the daemon again"
+    if error.errno == errno.ENOSPC:
+        return ": make room on the disk"
+    return ""

@@ -7,7 +7,7 @@ from rich.text import Text
 
 from batonpass.cli.records import CycleRow
 from batonpass.cli.words import moment
-from batonpass.cycle.plan import Step
+from batonpass.cycle.moves import Step
 from batonpass.sim.demo_proof import Proof
 from batonpass.sim.demo_scene import Scene
 from batonpass.sim.demo_view import ACCENT, BAD, DIM, GOOD, MEANING, chart

@@ -3,7 +3,7 @@
 from dataclasses import dataclass
 
 from batonpass.cli.records import CycleRow, SessionRow, StepRow
-from batonpass.cycle.plan import Step
+from batonpass.cycle.moves import Step
 
 
 @dataclass(frozen=True, slots=True)

@@ -9,7 +9,7 @@ from rich.live import Live
 from rich.panel import Panel
 from rich.text import Text
 
-from batonpass.cycle.plan import Step
+from batonpass.cycle.moves import Step
 from batonpass.sim.demo_play import Show
 from batonpass.sim.demo_scene import Scene
 from batonpass.sim.demo_view import ACCENT, COLOURS, DIM, GOOD, MEANING, baton_view, zone_at

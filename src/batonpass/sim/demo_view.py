@@ -6,7 +6,7 @@ from rich.console import Group, RenderableType
 from rich.text import Text
 
 from batonpass.cli.words import tokens
-from batonpass.cycle.plan import Step
+from batonpass.cycle.moves import Step
 from batonpass.ladder import NORMAL, PRESETS
 from batonpass.sim.demo_scene import Point, Scene
 

@@ -56,7 +56,7 @@ class WorkerSettings:
     jumps: Mapping[int, int] = field(default_factory=dict)  # user turn of the first conversation -> tokens
     window: int | None = None  # above it the model refuses: the prompt is too long
     steps: int = 1  # steps, each with one tool call, before a turn ends
-    tool: str = "shell"  # shell | none
+    tool: str = "shell"  # shell | none | write (a file beside the project's, for which it must ask)
     command: str = 'echo "step {n} is done"'  # what a step runs; {n} is its number
     faults: frozenset[str] = frozenset()
     fault_attempts: int | None = None  # misbehave in the first N attempts of a prompt only; None: in all
@@ -158,6 +158,9 @@ class Worker:
         text = f"{opening}Step {number}: {_chore(number)} ({of_turn} of {self.settings.steps})"
         if self.settings.tool == "none":
             return self._say(asked, text, baton=baton)
+        if self.settings.tool == "write":
+            write = ToolUse("write", {"path": f"step-{number}.txt", "content": text})
+            return self._say(asked, text, write, baton=baton)
         command = self.settings.command.replace("{n}", str(number))
         return self._say(asked, text, ToolUse("shell", {"command": command}), baton=baton)
 

@@ -8,7 +8,7 @@ from functools import partial
 
 from batonpass.agents.base import HookKind, HookReport
 from batonpass.clock import Clock
-from batonpass.cycle.plan import Step
+from batonpass.cycle.moves import Step
 from batonpass.ladder import UNKNOWN, Action, Decision, History, Ladder, decide
 from batonpass.reading import Reading, Source
 from batonpass.session import Session

@@ -11,13 +11,13 @@ import secrets
 import signal
 import socket
 import sys
-from collections.abc import Callable, Mapping
+from collections.abc import Mapping
 from pathlib import Path
 
 from batonpass import __version__, notify
 from batonpass.clock import Clock, SystemClock
 from batonpass.cycle.case import Case
-from batonpass.cycle.stage import Stage
+from batonpass.cycle.stage import Hold, Probe, Stage, at_once, nothing
 from batonpass.cycle.workflow import Engine
 from batonpass.cycle.writing import draft_from_facts
 from batonpass.disk import write_private
@@ -68,7 +68,7 @@ class Daemon:
         self._panes = Panes()
         self.supervisor = Supervisor(self.store, self.clock, self.config, self.tell)
         self.launcher = PaneLauncher(root, self.host, self.clock, self.terminal)
-        probe = _probe(root, env)
+        probe, hold = _rehearsal(root, env)
         self.stage = Stage(
             store=self.store,
             clock=self.clock,
@@ -81,6 +81,7 @@ class Daemon:
             known=self.supervisor.known,
             notify=self.tell,
             probe=probe,
+            hold=hold,
         )
         self._engine = Engine(url, self.host, self.stage)
         self._health = Health(self.supervisor, self.terminal)
@@ -260,13 +261,13 @@ class Daemon:
             log.debug("%s is considered again when the store is back", watch.session.name)
 
 
-def _probe(root: Path, env: Mapping[str, str]) -> Callable[[str], None]:
+def _rehearsal(root: Path, env: Mapping[str, str]) -> tuple[Probe, Hold]:
     """Nothing, but for rehearsals of crashes."""
     if not env.get("BATON_CHAOS"):
-        return lambda point: None
+        return nothing, at_once
     from batonpass.sim import chaos
 
-    return chaos.probe(env[chaos.ENV], root)
+    return chaos.probe(env[chaos.ENV], root), chaos.hold
 
 
 def main() -> int:

@@ -4,7 +4,7 @@ import secrets
 from collections.abc import Awaitable, Callable
 
 from batonpass.clock import Clock, iso
-from batonpass.cycle.plan import Policy, Step
+from batonpass.cycle.moves import Policy, Step
 from batonpass.session import State
 from batonpass.store import CycleRecord, CycleState, Store
 from batonpass.supervisor.guards import BREAKER, COOLING, Limits, Verdict, judge
