@@ -51,6 +51,11 @@ def session_folder(home: str, session: str) -> str:
     return os.path.join(home, "sessions", session)
 
 
+def prime_file(source: str, part: int) -> str:
+    """The name, in a session's folder, of a part of the handoff for conversations that begin in this way."""
+    return f"prime.{source}.{part}"
+
+
 def spool_path(home: str) -> str:
     """Where hooks leave their reports while the daemon is away."""
     return os.path.join(home, "spool", "hooks.jsonl")

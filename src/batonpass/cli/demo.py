@@ -6,9 +6,7 @@ import typer
 
 
 def demo(
-    agent: str = typer.Option(
-        "scripted", "--agent", help="scripted, or claude: the real one on a scripted model."
-    ),
+    agent: str = typer.Option("scripted", "--agent", help="scripted, or claude: the real one on a scripted model."),
     keep: bool = typer.Option(False, "--keep", help="Leave project, state and logs where they are, and say where."),
 ) -> None:
     """Watch a whole handoff, live. Needs no account and changes nothing of yours."""

@@ -8,6 +8,7 @@ from pathlib import Path
 
 from batonpass.agents.base import Agent
 from batonpass.disk import write_private
+from batonpass.home import prime_file
 
 
 class Offers:
@@ -51,11 +52,11 @@ class Offers:
         self.unprime(sources)
         for source in sources:
             for number, part in enumerate(parts, start=1):
-                self._lay(f"prime.{source}.{number}", self._agent.render_prime(part))
+                self._lay(prime_file(source, number), self._agent.render_prime(part))
 
     def primed(self, source: str) -> bool:
         """Whether a handoff lies ready for conversations that begin in this way."""
-        return (self.folder / f"prime.{source}.1").exists()
+        return (self.folder / prime_file(source, 1)).exists()
 
     def unprime(self, sources: Sequence[str]) -> None:
         for path in self.folder.glob("prime.*"):

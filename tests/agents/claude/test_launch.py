@@ -1,6 +1,7 @@
 import json
 import os
 import shlex
+import subprocess
 from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
@@ -10,6 +11,7 @@ import pytest
 
 from batonpass.agents.base import Launch, LaunchError, LaunchOrder, NotInstalled
 from batonpass.agents.claude import Claude
+from batonpass.supervisor.offers import Offers
 
 HOOK = ("/opt/my tools/baton", "hook", "claude", "s1")
 
@@ -158,7 +160,7 @@ def test_every_hook_is_registered_with_its_role_and_time(machine: Path) -> None:
     }
     event = [([*HOOK, "event"], 5)]
     assert found == {
-        "SessionStart": [([*HOOK, "prime", part], 10) for part in "123"],
+        "SessionStart": [([*HOOK, "prime", "1"], 10)],
         "Stop": [([*HOOK, "ask"], 30)],
         "PermissionRequest": [([*HOOK, "permit"], 10)],
         "UserPromptSubmit": [([*HOOK, "note"], 5)],
@@ -169,6 +171,30 @@ def test_every_hook_is_registered_with_its_role_and_time(machine: Path) -> None:
         "Notification": event,
         "SubagentStart": event,
         "SubagentStop": event,
+    }
+
+
+def test_the_agent_waits_only_for_hooks_that_answer_and_for_its_end(machine: Path) -> None:
+    launch(machine)
+    hooks = settings(machine)["hooks"]
+    beside = {event for event, groups in hooks.items() if groups[0]["hooks"][0].get("async")}
+    assert beside == {"PostToolUse", "StopFailure", "Notification", "SubagentStart", "SubagentStop"}
+    assert hooks["SessionEnd"][0]["matcher"] == "prompt_input_exit"
+
+
+def test_further_parts_of_a_handoff_are_printed_for_the_start_that_they_are_laid_out_for(machine: Path) -> None:
+    launch(machine)
+    offers = Offers(machine / "session", Claude())
+    offers.prime(["clear"], ["first", "second", "third"])
+    others = {group["matcher"]: group["hooks"] for group in settings(machine)["hooks"]["SessionStart"][1:]}
+    said = {
+        source: [subprocess.run(["sh", "-c", h["command"]], capture_output=True, check=True).stdout for h in commands]
+        for source, commands in others.items()
+    }
+    assert said == {
+        "startup": [b"", b""],
+        "clear": [Claude().render_prime(part).encode() for part in ("second", "third")],
+        "compact": [b"", b""],
     }
 
 

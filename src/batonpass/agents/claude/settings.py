@@ -9,19 +9,19 @@ from typing import Any
 
 from batonpass.agents.base import LaunchError, LaunchOrder
 from batonpass.disk import read_plain
+from batonpass.home import prime_file
 
 Settings = dict[str, Any]
 
-_EVENTS = (
+# Reports that the agent need not wait for.
+_REPORTS = (
     "PostToolUse",
-    "SessionEnd",
     "StopFailure",
     "Notification",
     "SubagentStart",
     "SubagentStop",
 )
-# Reports that the agent need not wait for. The end of a session is no such: what is still running then is ended.
-_BESIDE = frozenset(_EVENTS) - {"SessionEnd"}
+_PRIMED = ("startup", "clear", "compact")  # conversations that may begin with a handoff
 _TIMEOUTS = {"ask": 30, "prime": 10, "compact": 10, "permit": 10, "note": 5, "event": 5}
 _PATH_RULE = re.compile(r"(Edit|Read|Write|MultiEdit|NotebookEdit|Glob|Grep|LS)\(/(?!/)(.*)\)")
 _OUR_STATUS_LINE = re.compile(r"\bbaton(?:pass)?\b.*\bstatusline\b")
@@ -51,10 +51,9 @@ def merge(order: LaunchOrder, given: Settings, prime_parts: int) -> Settings:
     """The user's settings with Baton's hooks, status line and one permission added; nothing is taken away."""
     merged = dict(given)
     hooks: dict[str, Any] = dict(_dict(given.get("hooks")))
-    for event, roles in _roles(prime_parts).items():
-        ours = {"hooks": [_command(order, role, beside=event in _BESIDE) for role in roles]}
+    for event, ours in _hooks(order, prime_parts).items():
         before = hooks.get(event)
-        hooks[event] = [*(before if isinstance(before, list) else []), ours]
+        hooks[event] = [*(before if isinstance(before, list) else []), *ours]
     merged["hooks"] = hooks
     permissions = dict(_dict(given.get("permissions")))
     allowed = permissions.get("allow")
@@ -91,20 +90,35 @@ def _users_status_line(order: LaunchOrder, given: Settings) -> object:
     return None
 
 
-def _roles(prime_parts: int) -> dict[str, list[tuple[str, ...]]]:
+def _hooks(order: LaunchOrder, prime_parts: int) -> dict[str, list[Settings]]:
+    """Our groups of hooks, by event. The agent waits for most of them, so they are few and quick."""
+    first = _group(_command(order, "prime", "1"))
+    others = [_group(*_other_parts(order, source, prime_parts), matcher=source) for source in _PRIMED]
     return {
-        "SessionStart": [("prime", str(part)) for part in range(1, prime_parts + 1)],
-        "Stop": [("ask",)],
-        "PermissionRequest": [("permit",)],
-        "PreCompact": [("compact",)],
-        "UserPromptSubmit": [("note",)],
-        **{event: [("event",)] for event in _EVENTS},
+        "SessionStart": [first, *others],
+        "Stop": [_group(_command(order, "ask"))],
+        "PermissionRequest": [_group(_command(order, "permit"))],
+        "PreCompact": [_group(_command(order, "compact"))],
+        "UserPromptSubmit": [_group(_command(order, "note"))],
+        # Only that a person closed the agent is news; a clear would wait for the report of its end.
+        "SessionEnd": [_group(_command(order, "event"), matcher="prompt_input_exit")],
+        **{event: [_group({**_command(order, "event"), "async": True})] for event in _REPORTS},
     }
 
 
-def _command(order: LaunchOrder, role: tuple[str, ...], *, beside: bool) -> dict[str, object]:
-    command = {"type": "command", "command": shlex.join((*order.hook, *role)), "timeout": _TIMEOUTS[role[0]]}
-    return {**command, "async": True} if beside else command
+def _group(*hooks: Settings, matcher: str | None = None) -> Settings:
+    return {"hooks": [*hooks]} if matcher is None else {"matcher": matcher, "hooks": [*hooks]}
+
+
+def _command(order: LaunchOrder, *role: str) -> Settings:
+    return {"type": "command", "command": shlex.join((*order.hook, *role)), "timeout": _TIMEOUTS[role[0]]}
+
+
+def _other_parts(order: LaunchOrder, source: str, prime_parts: int) -> list[Settings]:
+    """A long handoff comes in parts; the first hook reports, so for the others it is enough to print the file."""
+    files = [order.folder / prime_file(source, part) for part in range(2, prime_parts + 1)]
+    commands = [f"cat {shlex.quote(str(file))} 2>/dev/null || :" for file in files]
+    return [{"type": "command", "command": command, "timeout": _TIMEOUTS["prime"]} for command in commands]
 
 
 def _draft_rules(draft_dir: Path) -> list[str]:
