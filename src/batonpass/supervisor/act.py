@@ -175,6 +175,7 @@ class Supervisor:
         used = [usage for usage in news.used if usage.at >= compacted_at]
         if used:
             last = used[-1]
+            watch.window = last.window or watch.window
             self.take_reading(watch, watch.reading_of(last.used, last.at, last.model, Source.TRANSCRIPT))
         if news.any:
             watch.refresh()

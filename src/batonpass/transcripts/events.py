@@ -57,6 +57,7 @@ class Used(Event):
     output: int
     model: str
     message_id: str
+    window: int | None = None  # where the record tells it beside the usage
 
 
 @dataclass(frozen=True, slots=True)

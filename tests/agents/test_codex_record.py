@@ -1,0 +1,157 @@
+"""Codex's own rollout files, read line by line."""
+
+from collections.abc import Sequence
+from pathlib import Path
+from typing import TypeVar
+
+import pytest
+
+from batonpass.agents.codex_record import parse
+from batonpass.facts.tools import Tools
+from batonpass.transcripts.events import (
+    Compacted,
+    Event,
+    Failed,
+    Interrupted,
+    Origin,
+    Prompted,
+    Said,
+    ToolCalled,
+    ToolReturned,
+    TurnEnded,
+    Used,
+)
+from batonpass.transcripts.whole import all_events, last
+
+E = TypeVar("E", bound=Event)
+
+FOLDER = Path(__file__).parents[1] / "fixtures" / "codex"
+
+LAST_USED = {
+    "tui-turns-and-tools": (120_040, 258_400),
+    "tui-after-clear-then-compact": (23_040, 258_400),
+    "tui-stop-hook": (31_040, 258_400),
+    "exec-resume-autocompact": (23_040, 95_000),
+    "subagent-parent": (27_040, 258_400),
+    "subagent-child": (33_040, 258_400),
+    "code-mode-model": (27_040, 258_400),
+}
+
+
+def rollout(name: str) -> Path:
+    return FOLDER / f"rollout-{name}.jsonl"
+
+
+def events(name: str) -> list[Event]:
+    return list(all_events(rollout(name), parse))
+
+
+def of(kind: type[E], found: Sequence[Event]) -> list[E]:
+    return [event for event in found if isinstance(event, kind)]
+
+
+@pytest.mark.parametrize("name", LAST_USED)
+def test_the_last_usage_and_its_window_are_the_expected_figures(name: str) -> None:
+    found = last(rollout(name), parse, Used)
+    assert found is not None
+    assert (found.used, found.window) == LAST_USED[name]
+
+
+def test_usage_is_unknown_where_no_request_was_answered() -> None:
+    assert of(Used, events("tui-interrupt-and-error")) == []
+
+
+def test_a_turn_is_a_prompt_what_was_done_and_said_and_an_end() -> None:
+    first = events("tui-turns-and-tools")[:7]
+    assert [type(event) for event in first] == [Prompted, ToolCalled, ToolReturned, Used, Said, Used, TurnEnded]
+    prompt, called, returned, _, said, used, _ = first
+    assert isinstance(prompt, Prompted)
+    assert (prompt.text.splitlines()[0], prompt.origin) == ("List the files here.", Origin.HUMAN)
+    assert isinstance(called, ToolCalled)
+    assert (called.tool, called.arguments) == ("exec_command", {"cmd": "ls -la"})
+    assert isinstance(returned, ToolReturned)
+    assert (returned.call_id, returned.ok) == (called.call_id, True)
+    assert isinstance(said, Said)
+    assert said.text == "There are no files yet."
+    assert isinstance(used, Used)
+    assert (used.used, used.output) == (21_040, 40)
+
+
+def test_what_codex_itself_puts_into_user_messages_is_nobodys_prompt() -> None:
+    for name in LAST_USED:
+        texts = [prompt.text for prompt in of(Prompted, events(name))]
+        assert texts
+        assert not [text for text in texts if text.startswith(("<", "# AGENTS.md"))]
+
+
+def test_a_stop_hooks_request_is_a_prompt_of_the_same_turn_as_the_hook_gave_it() -> None:
+    found = events("tui-stop-hook")
+    typed, asked = of(Prompted, found)
+    assert (typed.origin, asked.origin) == (Origin.HUMAN, Origin.HOOK)
+    assert asked.text == '[baton 7f3a91c2 ask 1] Please write <x> & "it".\n@@say asked and done'
+    assert len(of(TurnEnded, found)) == 1
+    assert [said.text for said in of(Said, found)] == ["Said one.", "asked and done"]
+
+
+def test_a_compaction_by_the_user_is_told_from_one_that_codex_decided_on() -> None:
+    (by_hand,) = of(Compacted, events("tui-after-clear-then-compact"))
+    (by_itself,) = of(Compacted, events("exec-resume-autocompact"))
+    assert (by_hand.trigger, by_itself.trigger) == ("manual", "auto")
+
+
+def test_the_summary_that_codex_writes_for_itself_is_not_said_to_anyone() -> None:
+    for name in ("tui-after-clear-then-compact", "exec-resume-autocompact"):
+        assert not [said.text for said in of(Said, events(name)) if "SUMMARY" in said.text]
+
+
+def test_an_interrupted_turn_and_a_failed_one_are_told_apart() -> None:
+    found = events("tui-interrupt-and-error")
+    assert [type(e) for e in found] == [Prompted, Interrupted, Prompted, Failed]
+    (failed,) = of(Failed, found)
+    assert failed.kind == "overloaded"
+    assert "high demand" in failed.text
+
+
+def test_files_and_commands_are_facts_whichever_way_the_model_calls_its_tools(tmp_path: Path) -> None:
+    by_tools, by_code = Tools(tmp_path, lambda path: False), Tools(tmp_path, lambda path: False)
+    for event in events("tui-turns-and-tools"):
+        by_tools.see(event)
+    for event in events("code-mode-model"):
+        by_code.see(event)
+    assert by_tools.touched == ("HANDOFF.md",)
+    assert [(command.command, command.exit) for command in by_tools.commands] == [("ls -la", 0)]
+    assert [(command.command, command.exit) for command in by_code.commands] == [("echo hi", 0)]
+
+
+@pytest.mark.parametrize(
+    ("output", "ok"),
+    [
+        ("Chunk ID: 1\nWall time: 0.1 seconds\nProcess exited with code 2\nOutput:\nno", False),
+        ("Chunk ID: 1\nWall time: 0.1 seconds\nProcess exited with code 0\nOutput:\nExit code: 1 in a log", True),
+        ("Chunk ID: 1\nWall time: 9 seconds\nProcess running with session ID 7\nOutput:\n", True),
+        ("apply_patch verification failed: no such line", False),
+    ],
+)
+def test_a_tools_success_is_told_by_its_exit_code(output: str, ok: bool) -> None:
+    line = '{"timestamp":"2026-11-15T19:28:21.430Z","type":"response_item","payload":{"type":"function_call_output",'
+    (returned,) = parse(f'{line}"call_id":"c","output":{output!r}}}}}'.replace("'", '"').encode())
+    assert isinstance(returned, ToolReturned)
+    assert returned.ok is ok
+
+
+@pytest.mark.parametrize(
+    "line",
+    [
+        b"",
+        b"null",
+        b'{"type":"compacted"',
+        b'{"timestamp":"yesterday","type":"event_msg","payload":{"type":"task_complete"}}',
+        b'{"type":"event_msg","payload":{"type":"token_count","info":null}}',
+        b'{"type":"event_msg","payload":{"type":"token_count","info":{"last_token_usage":[1]}}}',
+        b'{"type":"event_msg","payload":{"type":"item_completed","item":{"type":"UserMessage","content":7}}}',
+        b'{"type":"event_msg","payload":["task_complete", {"type":"task_complete"}]}',
+        b'{"type":"compacted' + b"[" * 5_000,
+    ],
+)
+def test_lines_that_are_torn_or_that_nobody_foresaw_say_nothing(line: bytes) -> None:
+    assert parse(line) == []
