@@ -96,8 +96,11 @@ async def test_somebody_who_reads_is_left_alone_for_half_the_time(
     assert clock.now() - before >= 10
 
 
-async def test_it_is_typed_when_the_person_has_cleared_the_box(keys: Keys, watch: Watch, panes: FakePanes) -> None:
-    panes.box = "half a thought"
+@pytest.mark.parametrize(("text", "needed"), [("half a thought", 4), ("/clear", 3), ("/clear this mess", 4)])
+async def test_it_is_typed_when_the_box_is_empty_again_and_a_person_is_given_time_to_be_heard(
+    keys: Keys, watch: Watch, panes: FakePanes, text: str, needed: int
+) -> None:
+    panes.box = text
     looks = 0
 
     async def look() -> None:
@@ -113,8 +116,8 @@ async def test_it_is_typed_when_the_person_has_cleared_the_box(keys: Keys, watch
         return await obstacle(watch)
 
     keys.obstacle = spied  # type: ignore[method-assign]
-    await keys.ready(watch, 60.0)
-    assert looks == 4  # once more, since the agent's word may lag behind the person's Enter
+    await keys.ready(watch, 60.0, sent="/clear")
+    assert looks == needed  # once more, since the agent's word may lag behind the person's Enter
 
 
 async def test_a_prompt_is_pasted_once_and_entered_once(keys: Keys, watch: Watch, panes: FakePanes) -> None:

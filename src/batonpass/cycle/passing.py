@@ -189,7 +189,8 @@ async def prime(case: Case, move: Move) -> Outcome:
         given = _kick(case, move.attempt, move.missing)
         store.save_delivery(given)
     try:
-        seen = await type_once(case.stage.keys, watch, given.text, arrived, case.config.timeouts.prime)
+        sent, seconds = case.agent.clear_command, case.config.timeouts.prime
+        seen = await type_once(case.stage.keys, watch, given.text, arrived, seconds, sent=sent)
     except NotReady as obstacle:
         store.save_delivery(given.become(DeliveryState.WITHDRAWN, case.stage.clock.now()))
         return Outcome(Step.PRIME, GONE if obstacle.code == GONE else NOT_SEEN, str(obstacle))

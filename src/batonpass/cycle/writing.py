@@ -216,12 +216,14 @@ async def _by_keys(case: Case, given: Delivery, step: Step) -> Outcome:
     return Outcome(step, data={"tag": given.tag, "channel": given.channel})
 
 
-async def type_once(keys: Keys, watch: Watch, text: str, arrived: Callable[[], bool], seconds: float) -> bool:
-    """Type a prompt unless it stands in the box already or has arrived."""
+async def type_once(
+    keys: Keys, watch: Watch, text: str, arrived: Callable[[], bool], seconds: float, *, sent: str | None = None
+) -> bool:
+    """Type a prompt unless it stands in the box already or has arrived; `sent` is what we typed there just before."""
     watch.read()
     if arrived():
         return True
-    pasted = await keys.ready(watch, seconds, text)
+    pasted = await keys.ready(watch, seconds, text, sent)
     return arrived() or await keys.submit(watch, text, arrived, pasted=pasted, patient=True)
 
 

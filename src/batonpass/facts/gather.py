@@ -1,6 +1,7 @@
 """All facts of a session: followed event by event while it runs, completed from disk when they are wanted."""
 
 from collections.abc import Callable, Iterable, Sequence
+from contextlib import suppress
 from dataclasses import replace
 from pathlib import Path
 from typing import TypeVar
@@ -21,9 +22,10 @@ from batonpass.facts.subagents import Subagents
 from batonpass.facts.todos import Todos
 from batonpass.facts.tools import Tools
 from batonpass.facts.values import Values
-from batonpass.transcripts.events import Event
+from batonpass.transcripts.events import Event, ToolCalled, ToolReturned
 
 T = TypeVar("T")
+_AHEAD_SECONDS = 1.0
 
 
 class Followed:
@@ -43,12 +45,15 @@ class Followed:
         )  # fmt: skip
         self.seen = 0
         self.broken: list[str] = []
+        self._acts = 0  # calls and results of tools: after another one, git may answer differently
+        self._looked: tuple[tuple[object, ...], float, GitFacts | None] | None = None
 
     def follow(self, events: Iterable[Event]) -> None:
         """Take in more events. Never raises: what went wrong is a sentence in the facts."""
         try:
             for event in events:
                 self.seen += 1
+                self._acts += isinstance(event, ToolCalled | ToolReturned)
                 clean = self._secrets.clean(event)
                 for see in self._seers:
                     see(clean)
@@ -69,7 +74,7 @@ class Followed:
         missing = list(self.broken)
         if not self.seen and not missing:
             missing.append("The transcript holds no events: prompts, commands and todos are not known.")
-        git = self._git(missing)
+        git = self._git(missing, at)
         epic = self._from_disk("epics", read_epic, missing)
         touched = self.tools.touched
         undone = set(git.unchanged) - {f for commit in git.session_commits for f in commit.files} if git else set()
@@ -115,10 +120,26 @@ class Followed:
         current, revoked = self.rules.inherit(inherited)
         return replace(facts, constraints=current, revoked=revoked, carried=carried, task=task)
 
-    def _git(self, missing: list[str]) -> GitFacts | None:
-        began = self.conversation.began
+    def look_ahead(self, at: float) -> None:
+        """Ask git now, so that facts which are wanted in a moment need not wait for it."""
+        self._looked = None
+        with suppress(GitError, ValueError):
+            self._looked = self._asked(), at, self._read_git()
+
+    def _asked(self) -> tuple[object, ...]:
+        """What git's answer hangs on, as far as the conversation tells."""
+        return self._acts, self.conversation.began, self.tools.touched
+
+    def _read_git(self) -> GitFacts | None:
+        return read_git(self._project, self._is_own, since=self.conversation.began, touched=self.tools.touched)
+
+    def _git(self, missing: list[str], at: float) -> GitFacts | None:
+        looked, self._looked = self._looked, None  # good for one look, for nobody tells what others do to the files
         try:
-            found = read_git(self._project, self._is_own, since=began, touched=self.tools.touched)
+            if looked is not None and looked[0] == self._asked() and 0 <= at - looked[1] < _AHEAD_SECONDS:
+                found = looked[2]
+            else:
+                found = self._read_git()
         except (GitError, ValueError) as error:
             missing.append(f"Git's state is not known: {error}")
             return None

@@ -29,6 +29,12 @@ class Kept:
         with self._lock:
             self._read()
 
+    def look_ahead(self, at: float) -> None:
+        """Read what is there and ask git, for facts that may be wanted in a moment."""
+        with self._lock:
+            self._read()
+            self._followed.look_ahead(at)
+
     def facts(
         self,
         agent: str,

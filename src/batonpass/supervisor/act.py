@@ -117,6 +117,7 @@ class Supervisor:
     async def _stopped(self, watch: Watch, report: HookReport) -> None:
         """The end of a turn: decide on its usage, and keep the hook while a cycle is about to ask."""
         watch.holding_stop = True
+        self.known.look_ahead(watch)
         try:
             last = report.last_message
             if last and watch.step is None:  # a cycle that is under way needs no decision

@@ -28,9 +28,10 @@ _POLITE_SECONDS = 60.0  # how long somebody may read in copy-mode before Baton l
 class NotReady(Exception):
     """Nothing was typed, or it was not sent; says why, for people. `code` is one of the plan's."""
 
-    def __init__(self, code: str, why: str) -> None:
+    def __init__(self, code: str, why: str, box: str = "") -> None:
         super().__init__(why)
         self.code = code
+        self.box = box  # the text that stands in the input box
 
 
 GONE = "gone"
@@ -81,15 +82,16 @@ class Keys:
             return NotReady(DIALOG, f"the screen shows a dialog: {dialog}")
         box = watch.agent.box(screen)
         if box.state is BoxState.TEXT:
-            return NotReady(TEXT, "somebody has typed text that is not sent")
+            return NotReady(TEXT, "somebody has typed text that is not sent", box.text)
         if box.state is BoxState.UNKNOWN:
             return NotReady(DIALOG, "the screen shows no input box")
         return None
 
-    async def ready(self, watch: Watch, seconds: float, own: str | None = None) -> bool:
+    async def ready(self, watch: Watch, seconds: float, own: str | None = None, sent: str | None = None) -> bool:
         """Return when the session can be typed into; raises NotReady with the last obstacle after that time.
 
-        True when the box holds `own`, a text of ours that could not be sent before; else it is empty.
+        True when the box holds `own`, a text of ours that could not be sent before; else it is empty. `sent` is one
+        that we have just sent, and that may still be seen for a moment: nobody else has typed it.
         """
         deadline = self._clock.ticks() + seconds
         reading_since: float | None = None
@@ -105,7 +107,8 @@ class Keys:
                 continue
             if obstacle.code == TEXT and own is not None and await self.holds(watch, own):
                 return True
-            typed_in = typed_in or obstacle.code == TEXT
+            ours = sent is not None and shows_only(obstacle.box, sent)
+            typed_in = typed_in or (obstacle.code == TEXT and not ours)
             now = self._clock.ticks()
             if obstacle.code == GONE or now >= deadline:
                 raise obstacle

@@ -22,6 +22,7 @@ class Known:
         self._kept: WeakKeyDictionary[Conversation, tuple[Project, Kept]] = WeakKeyDictionary()
         self._due: dict[Conversation, Watch] = {}
         self._following: asyncio.Task[None] | None = None
+        self._ahead: asyncio.Task[None] | None = None
 
     def follow(self, watch: Watch) -> asyncio.Task[None]:
         """Take in, beside the event loop, what the session's transcript has grown by; done when that is done."""
@@ -29,6 +30,12 @@ class Known:
         if self._following is None or self._following.done():
             self._following = asyncio.create_task(self._follow())
         return self._following
+
+    def look_ahead(self, watch: Watch) -> None:
+        """A turn is over, and the facts may be wanted as soon as its usage is known: ask git meanwhile."""
+        kept = self._of(watch, watch.conversation)
+        if kept is not None:
+            self._ahead = asyncio.create_task(asyncio.to_thread(kept.look_ahead, watch.clock.now()))
 
     async def _follow(self) -> None:
         """One transcript at a time, so that a long one costs others nothing but a little time."""
