@@ -13,17 +13,25 @@ from pathlib import Path
 import pytest
 
 from batonpass.sim.anthropic import AnthropicModel
-from batonpass.sim.rehearsal import claude_environment
+from batonpass.sim.openai_responses import ResponsesModel
+from batonpass.sim.rehearsal import claude_environment, codex_environment
 from batonpass.sim.worker import Worker
 from tests.real_agents.baton import Baton
 from tests.real_agents.harness import Bell, PrivateTmux
 
 AGENTS = Path(__file__).parents[2] / ".agents"
 VERSIONS = ("2.1.197", "2.1.325")
+CODEX = "0.166.0"
 
 
 def pytest_configure(config: pytest.Config) -> None:
     config.addinivalue_line("markers", "long_on(*versions): on these versions, part of the long matrices")
+
+
+def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
+    for item in items:
+        if "codex_cli" in getattr(item, "fixturenames", ()):
+            item.add_marker(pytest.mark.real_agent)
 
 
 def pytest_generate_tests(metafunc: pytest.Metafunc) -> None:
@@ -76,6 +84,28 @@ def project(tmp_path: Path) -> Path:
 def claude_home(tmp_path: Path, project: Path, model: AnthropicModel) -> dict[str, str]:
     """The environment of a Claude Code that starts with no dialog and knows only the scripted model."""
     return claude_environment(tmp_path / "home", project, model.url)
+
+
+@pytest.fixture
+def codex_cli() -> Path:
+    """The program of Codex."""
+    program = AGENTS / f"codex-{CODEX}" / "node_modules" / ".bin" / "codex"
+    if not os.access(program, os.X_OK):
+        pytest.skip(f"NOT TESTED with the real Codex {CODEX}: scripts/agents has not installed it")
+    return program
+
+
+@pytest.fixture
+def codex_model(bodies: Path) -> Iterator[ResponsesModel]:
+    """The scripted model for Codex with a worker; set `codex_model.brain` for another."""
+    with ResponsesModel(Worker(), record_dir=bodies) as running:
+        yield running
+
+
+@pytest.fixture
+def codex_home(tmp_path: Path, project: Path, codex_model: ResponsesModel) -> dict[str, str]:
+    """The environment of a Codex that starts with no dialog and knows only the scripted model."""
+    return codex_environment(tmp_path / "home", project, codex_model.url)
 
 
 @pytest.fixture

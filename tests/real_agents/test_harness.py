@@ -7,8 +7,8 @@ from pathlib import Path
 import pytest
 
 from batonpass.sim.anthropic import AnthropicModel
-from batonpass.sim.anthropic_wire import Kind
 from batonpass.sim.brain import Reply
+from batonpass.sim.model_wire import Kind
 from batonpass.sim.worker import Worker, WorkerSettings
 from tests.real_agents.harness import Bell, PrivateTmux
 

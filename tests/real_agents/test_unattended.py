@@ -3,7 +3,7 @@
 import pytest
 
 from batonpass.sim.anthropic import AnthropicModel
-from batonpass.sim.anthropic_wire import Kind
+from batonpass.sim.model_wire import Kind
 from batonpass.sim.worker import Worker, WorkerSettings
 from tests.real_agents.baton import Baton
 from tests.real_agents.checker import assert_passed

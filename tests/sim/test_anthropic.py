@@ -14,8 +14,8 @@ from typing import Any
 import pytest
 
 from batonpass.sim.anthropic import AnthropicModel
-from batonpass.sim.anthropic_wire import Kind
 from batonpass.sim.brain import Asked, Reply, ToolUse
+from batonpass.sim.model_wire import Kind
 
 TOOLS = [{"name": f"tool{n}"} for n in range(8)]
 SESSION = "11111111-2222-3333-4444-555555555555"

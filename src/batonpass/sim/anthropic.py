@@ -7,80 +7,20 @@
 As a program: python -m batonpass.sim.anthropic --port 8765 --settings '{"steps": 3}'
 """
 
-import argparse
-import re
-import signal
 import sys
-import threading
-from collections.abc import Callable, Sequence
-from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Any, Self
 
-from batonpass.clock import Clock, SystemClock
-from batonpass.sim import anthropic_wire as wire
-from batonpass.sim.anthropic_server import Server
-from batonpass.sim.anthropic_wire import Kind
-from batonpass.sim.brain import Asked, Brain, Reply
-from batonpass.sim.worker import ENV, Worker
+from batonpass.clock import Clock
+from batonpass.sim.anthropic_wire import MessagesWire
+from batonpass.sim.brain import Brain
+from batonpass.sim.model_main import serve
+from batonpass.sim.scripted_model import Recorded, ScriptedModel, Thought
 
-Thought = Reply | Callable[[Asked], Reply]
-
-_SMALL_TALK = {
-    Kind.SIDE: Reply('{"title": "Rehearsal"}', used=400),
-    Kind.SUB: Reply("The sub-agent is done.", used=9_000),
-}
+__all__ = ["AnthropicModel", "Recorded", "Thought"]
 
 
-@dataclass(frozen=True, slots=True)
-class Recorded:
-    """One request as it came in."""
-
-    number: int
-    kind: Kind
-    model: str
-    messages: list[tuple[str, str]]
-    system: str
-    at: float
-    session: str | None
-    user_texts: list[str]  # every user message in order, tool results and reminders left out
-
-    @property
-    def text(self) -> str:
-        """The last user message."""
-        return self.user_texts[-1] if self.user_texts else ""
-
-    @property
-    def context(self) -> str:
-        """Every text of the conversation, oldest first."""
-        return "\n".join(text for _, text in self.messages)
-
-
-@dataclass(slots=True)
-class _Rule:
-    thought: Thought
-    match: re.Pattern[str] | None
-    kind: Kind
-    times: int
-
-
-@dataclass(slots=True)
-class _Conversation:
-    """How full it was after the response to a request of so many messages; rewinding goes back."""
-
-    used: dict[int, int] = field(default_factory=dict)
-
-    def before(self, messages: int) -> int:
-        earlier = [count for count in self.used if count < messages]
-        return self.used[max(earlier)] if earlier else 0
-
-
-class AnthropicModel:
-    """The model: a brain behind HTTP. Main conversations go to the brain, other requests get small talk.
-
-    `start` and `step` are the tokens of a reply that names none. Errors are answered before the brain's
-    next thought: a retried request asks the brain again.
-    """
+class AnthropicModel(ScriptedModel):
+    """A ScriptedModel that speaks the Messages API."""
 
     def __init__(
         self,
@@ -93,167 +33,11 @@ class AnthropicModel:
         step: int = 1_000,
         clock: Clock | None = None,
     ) -> None:
-        self.brain = brain
-        self.window = window
-        self.requests: list[Recorded] = []
-        self.stopping = threading.Event()
-        self._start, self._step = start, step
-        self._clock = clock or SystemClock()
-        self._record_dir = record_dir
-        self._rules: list[_Rule] = []
-        self._conversations: dict[tuple[str | None, str], _Conversation] = {}
-        self._changed = threading.Condition()
-        if record_dir:
-            record_dir.mkdir(mode=0o700, parents=True, exist_ok=True)
-        self._server = Server(port, self)
-        self._thread = threading.Thread(target=self._server.serve_forever, args=(0.05,), daemon=True)
-
-    @property
-    def url(self) -> str:
-        """What ANTHROPIC_BASE_URL must be."""
-        return f"http://127.0.0.1:{self._server.server_address[1]}"
-
-    def start(self) -> Self:
-        self._thread.start()
-        return self
-
-    def stop(self) -> None:
-        """Stop serving; slow streams end at once."""
-        self.stopping.set()
-        self._server.shutdown()
-        self._server.server_close()
-        self._thread.join()
-
-    def __enter__(self) -> Self:
-        return self.start()
-
-    def __exit__(self, *exc: object) -> None:
-        self.stop()
-
-    def script(self, thought: Thought, *, match: str | None = None, kind: Kind = Kind.MAIN, times: int = 1) -> None:
-        """Answer the next `times` requests of this kind whose last user text matches, for the brain."""
-        pattern = re.compile(match, re.DOTALL) if match else None
-        with self._changed:
-            self._rules.append(_Rule(thought, pattern, kind, times))
-
-    def wait_for(self, predicate: Callable[[Recorded], object], timeout: float = 20.0) -> Recorded:
-        """The first request, past or to come, that fits. TimeoutError tells what came instead."""
-        with self._changed:
-            found = self._changed.wait_for(lambda: next(filter(predicate, self.requests), None), timeout)
-        if found is None:
-            seen = "; ".join(f"{r.kind} {r.text[:80]!r}" for r in self.requests) or "none at all"
-            raise TimeoutError(f"No such request reached the model in {timeout:g} s; it saw: {seen}.")
-        return found
-
-    def main_requests(self) -> list[Recorded]:
-        """The requests of the conversations that users see, in order."""
-        return [request for request in self.requests if request.kind is Kind.MAIN]
-
-    def user_texts(self) -> list[str]:
-        """The user messages of all conversations, each by its longest request, in order of birth.
-
-        A prompt that reached a conversation twice is here twice.
-        """
-        longest: dict[tuple[str | None, str], list[str]] = {}
-        for request in self.main_requests():
-            key = (request.session, next(iter(request.user_texts), ""))
-            longest[key] = max(longest.get(key, []), request.user_texts, key=len)
-        return [text for texts in longest.values() for text in texts]
-
-    def answer(self, body: dict[str, Any], raw: bytes) -> tuple[wire.Answer, wire.Request]:
-        """Record a request and think; for the server."""
-        request = wire.read(body)
-        with self._changed:
-            number = self._record(request, raw)
-            conversation = self._conversation(request)
-            asked = self._asked(request, conversation)
-            thought = self._scripted(request.kind, asked)
-        reply = self._think(thought, request, asked)
-        used = reply.used if reply.used is not None else asked.used + self._step if asked.used else self._start
-        if request.kind is Kind.MAIN and reply.error is None:
-            with self._changed:
-                conversation.used[len(request.messages)] = used
-        return wire.Answer(f"msg_{number:06d}", request.model, reply, used), request
-
-    def _record(self, request: wire.Request, raw: bytes) -> int:
-        number = len(self.requests) + 1
-        recorded = Recorded(
-            number=number,
-            kind=request.kind,
-            model=request.model,
-            messages=[(message.role, message.text) for message in request.messages],
-            system=request.system,
-            at=self._clock.now(),
-            session=request.session,
-            user_texts=request.user_texts,
+        wire = MessagesWire()
+        super().__init__(
+            brain, wire, port=port, record_dir=record_dir, window=window, start=start, step=step, clock=clock
         )
-        self.requests.append(recorded)
-        if self._record_dir:
-            (self._record_dir / f"{number:04d}-{request.kind}.json").write_bytes(raw)
-        self._changed.notify_all()
-        return number
-
-    def _conversation(self, request: wire.Request) -> _Conversation:
-        # A clear brings another session id, a compaction another first message.
-        key = (request.session, next(iter(request.user_texts), ""))
-        return self._conversations.setdefault(key, _Conversation())
-
-    def _asked(self, request: wire.Request, conversation: _Conversation) -> Asked:
-        return Asked(
-            text=request.text,
-            context="\n".join(message.text for message in request.messages),
-            tool_results=request.results,
-            turn=len(request.user_texts),
-            used=conversation.before(len(request.messages)),
-        )
-
-    def _scripted(self, kind: Kind, asked: Asked) -> Thought | None:
-        for rule in self._rules:
-            if rule.kind is kind and (rule.match is None or rule.match.search(asked.text)):
-                rule.times -= 1
-                if rule.times <= 0:
-                    self._rules.remove(rule)
-                return rule.thought
-        return None
-
-    def _think(self, thought: Thought | None, request: wire.Request, asked: Asked) -> Reply:
-        if thought is not None:
-            return thought if isinstance(thought, Reply) else thought(asked)
-        if request.kind is Kind.MAIN:
-            return self.brain.reply(asked)
-        if request.kind is Kind.COMPACT:
-            return Reply(f"<analysis>Read it.</analysis><summary>{_summary(request)}</summary>", used=400)
-        return _SMALL_TALK[request.kind]
-
-
-def _summary(request: wire.Request) -> str:
-    """Little, but enough to go on: the first request of the user and the model's last words."""
-    said = [message.text for message in request.messages if message.role == "assistant" and message.text]
-    first = next(iter(request.user_texts), "")
-    return f"The user asked: {first[:500]}\nThe last words were:\n" + "\n".join(said[-2:])
-
-
-def main(argv: Sequence[str] | None = None) -> int:
-    """Serve until a signal comes; prints the address as its only line."""
-    parser = argparse.ArgumentParser(prog="python -m batonpass.sim.anthropic", description=__doc__.split("\n")[0])
-    parser.add_argument("--port", type=int, default=0, help="port on 127.0.0.1 (default: any free one)")
-    parser.add_argument("--record", type=Path, metavar="DIR", help="keep every request body here, numbered")
-    parser.add_argument("--window", type=int, default=200_000, help="tokens named in 'prompt is too long'")
-    parser.add_argument("--brain", choices=["worker"], default="worker", help="who answers")
-    parser.add_argument("--settings", metavar="JSON", help=f"the worker's settings (default: ${ENV})")
-    given = parser.parse_args(argv)
-    try:
-        brain = Worker.from_env() if given.settings is None else Worker.from_json(given.settings)
-    except ValueError as error:
-        parser.error(str(error))
-    ended = threading.Event()
-    for number in (signal.SIGTERM, signal.SIGINT):
-        signal.signal(number, lambda *_: ended.set())
-    with AnthropicModel(brain, port=given.port, record_dir=given.record, window=given.window) as model:
-        print(model.url, flush=True)
-        ended.wait()
-    return 0
 
 
 if __name__ == "__main__":
-    sys.exit(main())
+    sys.exit(serve(AnthropicModel, "anthropic", __doc__.split("\n")[0], window=200_000))

@@ -4,22 +4,10 @@ import json
 import re
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from enum import StrEnum
 from typing import Any
 
 from batonpass.sim.brain import Reply, ToolUse
-
-Json = dict[str, Any]
-
-
-class Kind(StrEnum):
-    """Who in the agent asks."""
-
-    MAIN = "main"  # the conversation that its user sees
-    SIDE = "side"  # titles, small models, suggestions for the next prompt
-    SUB = "sub"  # a sub-agent
-    COMPACT = "compact"  # the summary of a compaction
-
+from batonpass.sim.model_wire import Json, Kind, Message, Request, pieces
 
 _COMPACTION = (
     "Tool calls will be rejected and you will fail the task",
@@ -38,49 +26,6 @@ _MEANWHILE = re.compile(
     re.DOTALL,
 )
 _SESSION = re.compile(r"[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}")
-
-
-@dataclass(frozen=True, slots=True)
-class Message:
-    """One message: all of its text, what a person (or Baton) said in it, and the tool results in it."""
-
-    role: str
-    text: str
-    said: str
-    results: tuple[str, ...]
-
-
-@dataclass(frozen=True, slots=True)
-class Request:
-    kind: Kind
-    model: str
-    system: str
-    messages: tuple[Message, ...]
-    session: str | None  # the agent's session id, where it says it
-    stream: bool
-
-    @property
-    def user_texts(self) -> list[str]:
-        """Every user message in order, without tool results and what the agent itself puts in."""
-        return [message.said for message in self.messages if message.said and message.role != "assistant"]
-
-    @property
-    def text(self) -> str:
-        """What is to be answered: the last user message, or what started a turn in its place."""
-        news = [message for message in self._since_response if message.role == "user"]
-        if news and not self.results and not any(message.said for message in self._since_response):
-            return news[-1].text
-        return next(reversed(self.user_texts), "")
-
-    @property
-    def results(self) -> tuple[str, ...]:
-        """Results of the tools that the last response called."""
-        return tuple(result for message in self._since_response for result in message.results)
-
-    @property
-    def _since_response(self) -> tuple[Message, ...]:
-        answered = [at for at, message in enumerate(self.messages) if message.role == "assistant"]
-        return self.messages[answered[-1] + 1 :] if answered else self.messages
 
 
 def read(body: Mapping[str, Any]) -> Request:
@@ -149,6 +94,25 @@ def error(name: str, used: int, window: int) -> tuple[int, Json]:
     return status, {"type": "error", "error": {"type": kind, "message": text}, "request_id": "req_rehearsal"}
 
 
+class MessagesWire:
+    """The wire of a ScriptedModel, in the words of the Messages API."""
+
+    endpoint = "/v1/messages"
+    delta = "content_block_delta"
+
+    def read(self, body: Mapping[str, Any]) -> Request:
+        return read(body)
+
+    def answer(self, number: str, request: Request, reply: Reply, used: int) -> "Answer":
+        return Answer(f"msg_{number}", request.model, reply, used)
+
+    def error(self, name: str, used: int, window: int) -> tuple[int, Json]:
+        return error(name, used, window)
+
+    def summary(self, text: str) -> str:
+        return f"<analysis>Read it.</analysis><summary>{text}</summary>"
+
+
 @dataclass(frozen=True, slots=True)
 class Answer:
     """A reply made ready for the wire."""
@@ -208,7 +172,7 @@ class Answer:
     def _block(self, index: int, block: Json) -> Iterator[Json]:
         if block["type"] == "text":
             empty: Json = {"type": "text", "text": ""}
-            deltas = [{"type": "text_delta", "text": piece} for piece in self._pieces(block["text"])]
+            deltas = [{"type": "text_delta", "text": piece} for piece in pieces(block["text"], self.reply.chunks)]
         else:
             empty = {**block, "input": {}}
             deltas = [{"type": "input_json_delta", "partial_json": json.dumps(block["input"])}]
@@ -216,10 +180,6 @@ class Answer:
         for delta in deltas:
             yield {"type": "content_block_delta", "index": index, "delta": delta}
         yield {"type": "content_block_stop", "index": index}
-
-    def _pieces(self, text: str) -> list[str]:
-        size = max(1, -(-len(text) // max(1, self.reply.chunks)))
-        return [text[at : at + size] for at in range(0, len(text), size)]
 
 
 def _tool(identity: str, tool: ToolUse) -> Json:

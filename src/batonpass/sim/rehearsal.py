@@ -1,4 +1,4 @@
-"""A private home for the real Claude Code: it starts with no dialog and talks to the scripted model only."""
+"""Private homes for real agents: they start with no dialog and talk to the scripted model only."""
 
 import json
 import os
@@ -17,6 +17,24 @@ _QUIET = {
     "CLAUDE_CODE_DISABLE_NONESSENTIAL_TRAFFIC": "1",
     "CLAUDE_CODE_ENABLE_PROMPT_SUGGESTION": "false",
 }
+# Every start of an older model proposes a newer one, unless that was answered before.
+_CODEX = """\
+model = "{model}"
+model_provider = "rehearsal"
+check_for_update_on_startup = false
+
+[model_providers.rehearsal]
+name = "Rehearsal"
+base_url = "{url}/v1"
+wire_api = "responses"
+env_key = "REHEARSAL_KEY"
+
+[projects.{project}]
+trust_level = "trusted"
+
+[notice.model_migrations]
+"{model}" = "gpt-6-sol"
+"""
 
 
 def private_environment(home: Path, *, env: Mapping[str, str] = os.environ) -> dict[str, str]:
@@ -51,3 +69,19 @@ def _settle(path: Path, project: Path) -> None:
     entry = state.setdefault("projects", {}).setdefault(str(project), {})
     entry["hasTrustDialogAccepted"] = True
     path.write_text(json.dumps(state, indent=2), encoding="utf-8")
+
+
+def codex_environment(
+    home: Path, project: Path, base_url: str, *, model: str = "gpt-5.5", env: Mapping[str, str] = os.environ
+) -> dict[str, str]:
+    """The whole environment for a Codex that works on `project` against the model at `base_url`.
+
+    Everything it writes goes below `home`, where provider, model and the trust in this one project are
+    settled beforehand. A configuration that is there already stays as it is.
+    """
+    config = home / ".codex"
+    config.mkdir(mode=0o700, parents=True, exist_ok=True)
+    if not (config / "config.toml").exists():
+        settled = _CODEX.format(model=model, url=base_url, project=json.dumps(str(project.resolve())))
+        (config / "config.toml").write_text(settled, encoding="utf-8")
+    return {**private_environment(home, env=env), "CODEX_HOME": str(config), "REHEARSAL_KEY": _KEY}

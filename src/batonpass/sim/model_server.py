@@ -1,4 +1,4 @@
-"""The HTTP side of the scripted Anthropic model: loopback only, one thread for each connection."""
+"""The HTTP side of a scripted model: loopback only, one thread for each connection."""
 
 import json
 import socket
@@ -8,16 +8,17 @@ from contextlib import suppress
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from typing import Any, Protocol, cast
 
-from batonpass.sim import anthropic_wire as wire
+from batonpass.sim.model_wire import Answer, Request, Wire
 
 
 class Mind(Protocol):
     """What the server asks for answers."""
 
+    wire: Wire
     window: int
     stopping: threading.Event
 
-    def answer(self, body: dict[str, Any], raw: bytes) -> tuple[wire.Answer, wire.Request]: ...
+    def answer(self, body: dict[str, Any], raw: bytes) -> tuple[Answer, Request]: ...
 
 
 class Server(ThreadingHTTPServer):
@@ -54,12 +55,12 @@ class _Handler(BaseHTTPRequestHandler):
         path = self.path.partition("?")[0]
         if path.endswith("/count_tokens"):
             self._json({"input_tokens": len(raw) // 4})
-        elif path.endswith("/v1/messages"):
-            self._messages(raw)
+        elif path.endswith(self.server.mind.wire.endpoint):
+            self._think(raw)
         else:
             self._json({})
 
-    def _messages(self, raw: bytes) -> None:
+    def _think(self, raw: bytes) -> None:
         try:
             body = json.loads(raw)
         except ValueError:
@@ -70,14 +71,15 @@ class _Handler(BaseHTTPRequestHandler):
         if answer.reply.error == "cut_before":
             self._cut()
         elif answer.reply.error not in (None, "cut_mid"):
-            status, failure = wire.error(str(answer.reply.error), answer.used, self.server.mind.window)
+            mind = self.server.mind
+            status, failure = mind.wire.error(str(answer.reply.error), answer.used, mind.window)
             self._json(failure, status)
         elif request.stream:
             self._stream(answer)
         else:
             self._json(answer.whole())
 
-    def _stream(self, answer: wire.Answer) -> None:
+    def _stream(self, answer: Answer) -> None:
         self.send_response(200)
         self.send_header("content-type", "text/event-stream")
         self.send_header("request-id", "req_rehearsal")
@@ -87,7 +89,7 @@ class _Handler(BaseHTTPRequestHandler):
             data = f"event: {event['type']}\ndata: {json.dumps(event)}\n\n".encode()
             self.wfile.write(b"%x\r\n%s\r\n" % (len(data), data))
             self.wfile.flush()
-            if event["type"] == "content_block_delta":
+            if event["type"] == self.server.mind.wire.delta:
                 if answer.reply.error == "cut_mid":
                     self._cut()
                     return

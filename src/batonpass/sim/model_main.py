@@ -1,0 +1,40 @@
+"""A scripted model as a program of its own, for people who rehearse by hand."""
+
+import argparse
+import signal
+import threading
+from collections.abc import Sequence
+from pathlib import Path
+from typing import Protocol
+
+from batonpass.sim.brain import Brain
+from batonpass.sim.scripted_model import ScriptedModel
+from batonpass.sim.worker import ENV, Worker
+
+
+class MakeModel(Protocol):
+    """Any of the models."""
+
+    def __call__(self, brain: Brain, *, port: int, record_dir: Path | None, window: int) -> ScriptedModel: ...
+
+
+def serve(make: MakeModel, name: str, what: str, *, window: int, argv: Sequence[str] | None = None) -> int:
+    """Serve until a signal comes; prints the address as its only line."""
+    parser = argparse.ArgumentParser(prog=f"python -m batonpass.sim.{name}", description=what)
+    parser.add_argument("--port", type=int, default=0, help="port on 127.0.0.1 (default: any free one)")
+    parser.add_argument("--record", type=Path, metavar="DIR", help="keep every request body here, numbered")
+    parser.add_argument("--window", type=int, default=window, help="tokens named in 'prompt is too long'")
+    parser.add_argument("--brain", choices=["worker"], default="worker", help="who answers")
+    parser.add_argument("--settings", metavar="JSON", help=f"the worker's settings (default: ${ENV})")
+    given = parser.parse_args(argv)
+    try:
+        brain = Worker.from_env() if given.settings is None else Worker.from_json(given.settings)
+    except ValueError as error:
+        parser.error(str(error))
+    ended = threading.Event()
+    for number in (signal.SIGTERM, signal.SIGINT):
+        signal.signal(number, lambda *_: ended.set())
+    with make(brain, port=given.port, record_dir=given.record, window=given.window) as model:
+        print(model.url, flush=True)
+        ended.wait()
+    return 0
