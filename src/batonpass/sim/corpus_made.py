@@ -64,9 +64,10 @@ def sign(thing: str) -> str:
     return r"[ _-]".join(re.escape(word) for word in re.split(r"[ _-]", thing))
 
 
-def made(seed: int) -> Corpus:
-    """The corpus of a seed: always the same one."""
-    maker = Maker(seed, UNSEEN if seed % 2 else (SEEN, SEEN_TOO)[seed // 2 % 2])
+def made(seed: int, *, few: bool = False) -> Corpus:
+    """The corpus of a seed, always the same one; with `few`, one of a dozen turns."""
+    words = UNSEEN if seed % 2 else (SEEN, SEEN_TOO)[seed // 2 % 2]
+    maker = Maker(seed, words.fewer(2) if few else words)
     _said(maker)
     todos = _todos(maker)
     _files(maker)
@@ -78,12 +79,13 @@ def made(seed: int) -> Corpus:
     maker.keep("request", last, sign(thing), "totals", told=f"finish the {thing}, then show the totals")
     branch = f"feature/{maker.thing().replace(' ', '-')}"
     maker.keep("branch", branch, re.escape(branch), told=f"the branch is {branch}")
-    return Corpus(seed, _woven(maker, todos, last), tuple(maker.must), tuple(maker.must_not), branch, maker.files)
+    turns = _woven(maker, todos, last, (7, 4) if few else (27, 14))
+    return Corpus(seed, turns, tuple(maker.must), tuple(maker.must_not), branch, maker.files)
 
 
 def _said(maker: Maker) -> None:
     words, rng = maker.words, maker.rng
-    for wording in rng.sample(words.rules, _RULES):
+    for wording in rng.sample(words.rules, min(_RULES, len(words.rules))):
         _plain(maker, "constraint", wording, maker.user[0])
     for turned in words.revoked:
         _turned(maker, "constraint", turned, maker.user)
@@ -224,7 +226,7 @@ def _epic(maker: Maker) -> None:
         maker.keep("epic", path, re.escape(path))
 
 
-def _woven(maker: Maker, todos: tuple[list[str], list[str]], last: str) -> tuple[Turn, ...]:
+def _woven(maker: Maker, todos: tuple[list[str], list[str]], last: str, counts: tuple[int, int]) -> tuple[Turn, ...]:
     """All that was planted, in an order of its own, among chat; what takes something back comes after it."""
     for planted in (maker.user[0], maker.agent[0], maker.work[0]):
         maker.rng.shuffle(planted)
@@ -233,8 +235,8 @@ def _woven(maker: Maker, todos: tuple[list[str], list[str]], last: str) -> tuple
     tick = Turn("Go on.", ("Four are done.", project.todos(left, finished)))
     return (
         plan,
-        *_turns(maker, 0, 27),
-        *_turns(maker, 1, 14),
+        *_turns(maker, 0, counts[0]),
+        *_turns(maker, 1, counts[1]),
         tick,
         Turn(last, (maker.rng.choice(maker.words.musing),)),
     )

@@ -4,7 +4,7 @@ The rules by which facts are drawn from sentences may be improved by looking at 
 `corpus_unseen` is for the figures only: who looks at what is missed there to mend a rule has used it up.
 """
 
-from dataclasses import dataclass
+from dataclasses import dataclass, fields
 
 MODIFIERS = (
     "tariff", "customs", "freight", "harbour", "berth", "cargo", "pilot", "tugboat", "crane", "lease", "visa",
@@ -51,3 +51,7 @@ class Words:
     replaced: tuple[Turned, ...]  # with {v} and {w}, the old value and the new one
     chat: tuple[str, ...]
     musing: tuple[str, ...]
+
+    def fewer(self, most: int) -> "Words":
+        """The same with at most so many wordings of each kind."""
+        return Words(*(getattr(self, field.name)[:most] for field in fields(self)))
