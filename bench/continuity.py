@@ -10,7 +10,7 @@ compaction leaves when its summary says nothing, and what 001's bare prompt brin
 
 import sys
 import tempfile
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 
@@ -22,7 +22,7 @@ from batonpass.handoff.fit import CHARS_PER_TOKEN
 from batonpass.sim import corpus_recorded as recorded
 from batonpass.sim.corpus import Corpus
 from batonpass.sim.corpus_made import made
-from batonpass.sim.corpus_measure import Measure, measure
+from batonpass.sim.corpus_measure import Measure, measure, measure_all
 from batonpass.sim.corpus_player import Manner
 from batonpass.sim.corpus_written import MEMORY
 
@@ -35,7 +35,9 @@ def tokens(document: str) -> int:
     return round(len(document) / CHARS_PER_TOKEN)
 
 
-def played(seed: int, manners: Sequence[Manner], *, few: bool, baselines: bool) -> tuple[Table, Figures]:
+def played(
+    seed: int, manners: Sequence[Manner], *, few: bool, baselines: bool, documents: Path | None
+) -> tuple[Table, Figures]:
     """Play the corpus of a seed once for each manner, and once without Baton."""
     corpus = made(seed, few=few)
     jobs: dict[str, Callable[[], tuple[str, str]]] = {
@@ -47,6 +49,9 @@ def played(seed: int, manners: Sequence[Manner], *, few: bool, baselines: bool) 
         running = {name: pool.submit(job) for name, job in jobs.items()}
         found = {name: future.result() for name, future in running.items()}
     others = dict(zip((_COMPACTED, _BARE), found.pop("baselines"), strict=True)) if baselines else {}
+    for manner, (_, document) in found.items():
+        if documents:
+            (documents / f"{manner}.md").write_text(document, encoding="utf-8")
     measures = {manner: measure(corpus, request) for manner, (request, _) in found.items()}
     sizes = [tokens(document) for _, document in found.values()]
     beside = {name: measure(corpus, request) for name, request in others.items()}
@@ -73,28 +78,10 @@ def replayed(folder: Path, manners: Sequence[Manner]) -> tuple[Table, Figures]:
                 except FileNotFoundError:
                     continue  # this session's agent wrote no document of that manner
         if texts:
-            measures[manner] = joined([measure(corpus, text) for corpus, text in texts], [one for one, _ in texts])
+            measures[manner] = measure_all(texts)
             sizes += [tokens(text) for _, text in texts]
     more: Figures = {"corpus": str(folder), "sessions": len(sessions)}
     return report(measures, sizes, {}, corpora=[session.corpus for session in sessions], more=more)
-
-
-def joined(parts: Iterable[Measure], corpora: Sequence[Corpus]) -> Measure:
-    """Several sessions counted as one."""
-    found = list(parts)
-    every = Corpus(0, (), *(tuple(fact for one in corpora for fact in facts) for facts in
-                            ([one.must for one in corpora], [one.must_not for one in corpora])), "")  # fmt: skip
-    lost, stale = (tuple(fact for part in found for fact in getattr(part, name)) for name in ("lost", "stale"))
-    kept = len(every.must) - len(lost)
-    kinds = dict.fromkeys(fact.kind for fact in every.must)
-    by_kind = {kind: 1 - _count(lost, kind) / _count(every.must, kind) for kind in kinds}
-    precision = kept / (kept + len(stale)) if kept + len(stale) else 1.0
-    gone = 1 - len(stale) / len(every.must_not) if every.must_not else 1.0
-    return Measure(kept / len(every.must) if every.must else 1.0, precision, gone, by_kind, lost, stale)
-
-
-def _count(facts: Iterable[object], kind: str) -> int:
-    return sum(getattr(fact, "kind", None) == kind for fact in facts)
 
 
 def report(
@@ -136,6 +123,7 @@ def main() -> int:
     options.add_argument("--agents", default=",".join(Manner), help="who writes the handoff (default: all three)")
     options.add_argument("--few", action="store_true", help="a short session, to see that all of it works")
     options.add_argument("--no-baselines", action="store_true", help="only Baton")
+    options.add_argument("--documents", type=Path, metavar="DIR", help="keep the sealed documents here")
     given = options.parse_args()
     try:
         manners = [Manner(name) for name in given.agents.split(",")]
@@ -149,7 +137,8 @@ def main() -> int:
     else:
         if claude_program() is None:
             raise Failed("Claude Code is not installed; run scripts/agents.")
-        table, figures = played(given.seed, manners, few=given.few, baselines=not given.no_baselines)
+        baselines = not given.no_baselines
+        table, figures = played(given.seed, manners, few=given.few, baselines=baselines, documents=given.documents)
     return show(table, figures, only_json=given.json)
 
 

@@ -7,6 +7,8 @@ import sys
 from pathlib import Path
 from typing import Any
 
+import pytest
+
 ROOT = Path(__file__).parents[2]
 
 
@@ -14,7 +16,7 @@ def bench(name: str, *args: str, timeout: float = 110) -> tuple[list[str], dict[
     """The lines before the last, and the object on the last."""
     env = {**os.environ, "PYTHONPATH": str(ROOT / "src")}
     argv = [sys.executable, str(ROOT / "bench" / name), *args]
-    done = subprocess.run(argv, env=env, capture_output=True, text=True, timeout=timeout, check=False)
+    done = subprocess.run(argv, env=env, cwd=ROOT, capture_output=True, text=True, timeout=timeout, check=False)
     assert done.returncode == 0, done.stderr
     assert not done.stderr, done.stderr
     *lines, last = done.stdout.splitlines()
@@ -52,6 +54,36 @@ def test_the_latency_benchmark_follows_every_append_to_its_decision() -> None:
     assert any("append to decision" in line for line in lines)
     assert (figures["transcripts"], figures["appends"], figures["missed"]) == (12, 20, 0)
     assert {"ratio", "p50_ms", "p99_ms", "floor_p50_ms", "cpu_percent", "rss_mb"} <= set(figures)
+
+
+def test_the_facts_benchmark_follows_a_session_and_gathers_from_it() -> None:
+    lines, figures = bench("facts.py", "--megabytes", "1", "--lines", "20")
+    assert any("nobody has read yet" in line for line in lines)
+    assert figures["facts_ms"] > 0
+    assert {"ratio", "follow_percent", "facts_best_ms", "cold_ms", "megabytes"} <= set(figures)
+
+
+def test_the_continuity_benchmark_takes_recorded_sessions() -> None:
+    lines, figures = bench("continuity.py", "--corpus", "tests/fixtures/continuity")
+    assert any("silent" in line for line in lines)
+    assert figures["recall"] == {"careless": 1.0, "silent": 1.0}
+    assert figures["precision"] == {"careless": 1.0, "silent": 1.0}
+    assert {"by_kind", "tokens_max", "baselines"} <= set(figures)
+
+
+@pytest.mark.long
+@pytest.mark.real_agent
+@pytest.mark.timeout(900)
+def test_the_continuity_benchmark_plays_a_short_session_on_the_real_agent() -> None:
+    if not any((ROOT / ".agents").glob("claude-*/node_modules/.bin/claude")):
+        pytest.skip("NOT TESTED with the real Claude Code: scripts/agents has not installed it")
+    _, figures = bench("continuity.py", "--seed", "1", "--few", "--agents", "cooperative,silent", timeout=800)
+    assert set(figures["recall"]) == {"cooperative", "silent"}
+    assert figures["recall"]["cooperative"] >= 0.97, figures["lost"]
+    assert figures["recall"]["silent"] >= 0.95, figures["lost"]
+    assert min(figures["precision"].values()) >= 0.95, figures["stale"]
+    assert figures["tokens_max"] <= 4_100
+    assert all(found["recall"] < figures["recall"]["silent"] for found in figures["baselines"].values())
 
 
 def test_the_page_of_benchmarks_has_a_place_for_every_one_of_them() -> None:

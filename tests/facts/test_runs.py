@@ -76,3 +76,13 @@ def test_what_is_written_to_a_file_of_secrets_is_not_kept(tmp_path: Path) -> Non
 
 def test_a_sample_of_such_a_file_is_no_secret(tmp_path: Path) -> None:
     assert facts_of(tmp_path, ran(1, "cat .env.example", "COLOUR=")).commands[0].tail == "COLOUR="
+
+
+def test_a_run_of_one_test_by_name_says_nothing_of_the_others_in_its_file(tmp_path: Path) -> None:
+    failed = " FAIL  a.test.ts > late retry\n FAIL  a.test.ts > two at once\n"
+    facts = facts_of(
+        tmp_path,
+        ran(1, "npx vitest run a.test.ts", failed, ok=False),
+        ran(2, 'npx vitest run a.test.ts -t "two at once"', "1 passed"),
+    )
+    assert facts.failing == ("a.test.ts > late retry",)

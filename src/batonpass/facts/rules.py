@@ -1,6 +1,7 @@
 """What the user demanded, in the user's words, and what was taken back since."""
 
 import re
+from collections import Counter
 from collections.abc import Iterable
 from dataclasses import dataclass
 
@@ -131,15 +132,18 @@ def _meant(turn: _Turn, notes: list[Note], newer: Iterable[Note] = ()) -> Note |
     about = stems(turn.text) - _ABOUT_BEFORE
     if not about:
         return notes[-1] if notes and not list(newer) else None
-    scored = [(_score(turn, note), n, note) for n, note in enumerate(notes)]
+    common = Counter(stem for note in notes for stem in stems(note.text))
+    scored = [(_score(turn, note, common), n, note) for n, note in enumerate(notes)]
     best = max(scored, default=(0.0, 0, None), key=lambda each: each[:2])
     return best[2] if best[0] >= (_REPLACED if turn.replaces else _SAME) else None
 
 
-def _score(turn: _Turn, note: Note) -> float:
+def _score(turn: _Turn, note: Note, common: Counter[str]) -> float:
     score = overlap(turn.text, note.text)
     if turn.text == note.text:
         return 0.0
+    if sum(common[stem] == 1 for stem in stems(turn.text) & stems(note.text)) > 1:
+        score += 0.1  # two words that no other rule has
     if puts_aside(turn.text, note.text):
         score += 0.25
     if names(turn.text) & names(note.text):

@@ -32,10 +32,8 @@ _RUNNER = re.compile(
     r"\b(pytest|unittest|jest|vitest|mocha|rspec|cargo|go|npm|pnpm|yarn|bun|tox|nox|make"
     r"|gradle|mvn)\b"
 )
-_CHOSEN = re.compile(
-    r"(?<!\S)(?:-k|-t|-run|--grep|--filter)[ =]['\"]?([^\s'\"]+)"
-    r"|(?<!\S)(?!-)([\w./-]*[/.:][\w./:\[\]-]*)"
-)
+_BY_NAME = re.compile(r"(?<!\S)(?:-k|-t|-run|--grep|--filter|--testNamePattern)[ =](?:'([^']+)'|\"([^\"]+)\"|(\S+))")
+_BY_PATH = re.compile(r"(?<!\S)(?!-)([\w./-]*[/.:][\w./:\[\]-]*)")
 
 
 class TestRuns:
@@ -68,9 +66,12 @@ class TestRuns:
         return tuple(name for name in named if not any(other.startswith(f"{name}:") for other in named))
 
     def _passed(self, runner: str, command: str) -> None:
-        chosen = [word for pair in _CHOSEN.findall(command) if (word := pair[0] or pair[1])]
+        """A run that passed clears the tests that it chose by name and by path; all of the runner's if it chose none."""
+        by_name = [next(filter(None, quoted)) for quoted in _BY_NAME.findall(command)]
+        by_path = _BY_PATH.findall(_BY_NAME.sub(" ", command))
         for name in [name for name, by in self._failing.items() if by == runner]:
-            if not chosen or any(_is_about(word, name) for word in chosen):
+            chosen = (not words or any(_is_about(word, name) for word in words) for words in (by_name, by_path))
+            if all(chosen):
                 del self._failing[name]
 
 

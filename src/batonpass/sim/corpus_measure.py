@@ -37,14 +37,19 @@ class Measure:
 
 def measure(corpus: Corpus, text: str) -> Measure:
     """Compare a corpus with the text that its successor begins with."""
-    lines = [line.strip() for line in text.split("\n") if line.strip()]
-    lost = tuple(fact for fact in corpus.must if not _told(fact, lines))
-    stale = tuple(fact for fact in corpus.must_not if presented(fact, text))
-    kept = len(corpus.must) - len(lost)
-    kinds = dict.fromkeys(fact.kind for fact in corpus.must)
-    by_kind = {kind: _share([fact for fact in corpus.must if fact.kind == kind], lost) for kind in kinds}
+    return measure_all([(corpus, text)])
+
+
+def measure_all(pairs: Sequence[tuple[Corpus, str]]) -> Measure:
+    """Several corpora, each with its text, counted as one."""
+    must = [fact for corpus, _ in pairs for fact in corpus.must]
+    must_not = [fact for corpus, _ in pairs for fact in corpus.must_not]
+    lost = [fact for corpus, text in pairs for fact in corpus.must if not _told(fact, text)]
+    stale = [fact for corpus, text in pairs for fact in corpus.must_not if presented(fact, text)]
+    kept = len(must) - len(lost)
+    by_kind = {kind: _share(_of(kind, must), _of(kind, lost)) for kind in dict.fromkeys(fact.kind for fact in must)}
     precision = kept / (kept + len(stale)) if kept + len(stale) else 1.0
-    return Measure(_share(corpus.must, lost), precision, _share(corpus.must_not, stale), by_kind, lost, stale)
+    return Measure(_share(must, lost), precision, _share(must_not, stale), by_kind, tuple(lost), tuple(stale))
 
 
 def presented(fact: Planted, text: str) -> bool:
@@ -60,7 +65,8 @@ def presented(fact: Planted, text: str) -> bool:
     return False
 
 
-def _told(fact: Planted, lines: Sequence[str]) -> bool:
+def _told(fact: Planted, text: str) -> bool:
+    lines = [line.strip() for line in text.split("\n") if line.strip()]
     return any(_all(fact.signs, passage) for passage in _passages(lines, fact.lines))
 
 
@@ -80,6 +86,9 @@ def _any(signs: Iterable[str], text: str) -> bool:
     return any(re.search(sign, text, re.IGNORECASE) for sign in signs)
 
 
-def _share(of: Iterable[Planted], without: Iterable[Planted]) -> float:
-    every, gone = list(of), list(without)
-    return 1.0 if not every else 1 - sum(fact in gone for fact in every) / len(every)
+def _of(kind: str, facts: Iterable[Planted]) -> list[Planted]:
+    return [fact for fact in facts if fact.kind == kind]
+
+
+def _share(of: Sequence[Planted], without: Sequence[Planted]) -> float:
+    return 1 - len(without) / len(of) if of else 1.0
