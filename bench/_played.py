@@ -28,9 +28,10 @@ from batonpass.sim.rehearsal import claude_environment
 from batonpass.sim.tmux_server import start_server
 from batonpass.store import CycleRecord, default_url, open_store
 
-_CONFIG = "notify:\n  desktop: false\n"
+# An agent that waits for its sub-agents calls itself busy: what needs an idle one is not waited for in full here.
+_CONFIG = "notify:\n  desktop: false\ntimeouts:\n  ask: 40\n  safe_point: 15\n  pass: 30\n"
 _OPTIONS = (
-    "--model", "claude-sonnet-4-6", "--permission-mode", "acceptEdits", "--allowedTools=Bash,Agent,Task,TodoWrite,Read",
+    "--model", "claude-sonnet-4-6", "--permission-mode", "acceptEdits", "--allowedTools=Bash,Agent,Read",
 )  # fmt: skip
 _TURN_SECONDS = 60.0
 _CYCLE_SECONDS = 240.0
@@ -60,12 +61,32 @@ class Stage:
         self.rest()
         self.place.say(self.pane, text)
 
+    def command(self, text: str, done: Callable[[], bool]) -> None:
+        """Give a prompt or a command, with another Enter if the first was swallowed, until it shows."""
+        self.say(text)
+
+        def look() -> bool | None:
+            if done():
+                return True
+            self.place.send_again(self.pane)
+            return None
+
+        self._until(look, f"what {text} does")
+
+    @property
+    def conversation(self) -> str | None:
+        """The agent's own name for the conversation that it shows."""
+        return status(self._binding).agent_session
+
+    @property
+    def _binding(self) -> Binding:
+        return Binding(self._pid, None, None, self.place.project, self.place.env)
+
     def rest(self) -> None:
         """Until the agent says that it is idle, or that it only waits for its sub-agents, which it calls busy."""
-        binding = Binding(self._pid, None, None, self.place.project, self.place.env)
 
         def rests() -> bool:
-            state = status(binding).state
+            state = status(self._binding).state
             return state is State.IDLE or (state is State.BUSY and _WAITS in self._screen())
 
         self._until(lambda: rests() or None, "an idle agent")
@@ -175,24 +196,24 @@ def without_baton(corpus: Corpus) -> tuple[str, str]:
 def _compacted(live: Stage) -> str:
     """The agent's own compaction, with a summary that tells nothing: what is left is what its program keeps."""
     live.model.script(Reply(_SUMMARY, used=400), kind=Kind.COMPACT, times=9)
-    live.say("/compact")
-    live.model.wait_for(lambda one: one.kind is Kind.COMPACT, _TURN_SECONDS)
-    live.say(_GO_ON)
+    live.command("/compact", lambda: any(one.kind is Kind.COMPACT for one in live.model.requests))
+    live.rest()
+    seen = len(live.model.requests)
+    live.command(_GO_ON, lambda: any(one.text == _GO_ON for one in live.model.requests[seen:]))
     after = live.model.wait_for(lambda one: one.kind is Kind.MAIN and one.text == _GO_ON, _TURN_SECONDS)
     return live.body(after.number)
 
 
 def _by_bare_prompt(live: Stage) -> str:
     path = live.place.project / BARE_PATH
-    live.say(BARE_ASK)
-    wait(lambda: path.exists() or None, "the document of the bare prompt", _TURN_SECONDS)
-    live.say("/clear")
+    live.command(BARE_ASK, path.exists)
     live.rest()
-    live.say(f"Read handoff from {path} and resume work")
-    read = f"Read handoff from {path}"
-    live.model.wait_for(lambda one: one.kind is Kind.MAIN and one.text.startswith(read), _TURN_SECONDS)
+    before = live.conversation
+    live.command("/clear", lambda: live.conversation not in (before, None))
+    read = f"Read handoff from {path} and resume work"
+    live.command(read, lambda: any(one.text == read for one in live.model.requests))
     # The document stands in the second request of that turn: the first one asks for the file.
-    answered = lambda one: one.kind is Kind.MAIN and one.text.startswith(read) and _asks_twice(one.messages)  # noqa: E731
+    answered = lambda one: one.kind is Kind.MAIN and one.text == read and _asks_twice(one.messages)  # noqa: E731
     return live.body(live.model.wait_for(answered, _TURN_SECONDS).number)
 
 

@@ -45,9 +45,12 @@ def played(
     }
     if baselines:
         jobs["baselines"] = lambda: without_baton(corpus)
-    with ThreadPoolExecutor(_AT_ONCE) as pool:
+    pool = ThreadPoolExecutor(_AT_ONCE)
+    try:
         running = {name: pool.submit(job) for name, job in jobs.items()}
         found = {name: future.result() for name, future in running.items()}
+    finally:
+        pool.shutdown(cancel_futures=True)  # one that failed lets no other begin
     others = dict(zip((_COMPACTED, _BARE), found.pop("baselines"), strict=True)) if baselines else {}
     for manner, (_, document) in found.items():
         if documents:

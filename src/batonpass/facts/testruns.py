@@ -66,7 +66,7 @@ class TestRuns:
         return tuple(name for name in named if not any(other.startswith(f"{name}:") for other in named))
 
     def _passed(self, runner: str, command: str) -> None:
-        """A run that passed clears the tests that it chose by name and by path; all of the runner's if it chose none."""
+        """A run that passed clears the tests that it chose by name and by path; all of its runner if it chose none."""
         by_name = [next(filter(None, quoted)) for quoted in _BY_NAME.findall(command)]
         by_path = _BY_PATH.findall(_BY_NAME.sub(" ", command))
         for name in [name for name, by in self._failing.items() if by == runner]:

@@ -231,8 +231,9 @@ def _woven(maker: Maker, todos: tuple[list[str], list[str]], last: str, counts: 
     for planted in (maker.user[0], maker.agent[0], maker.work[0]):
         maker.rng.shuffle(planted)
     left, finished = todos
-    plan = Turn("Make a plan first.", ("Here it is.", project.todos([*left, *finished], [])))
-    tick = Turn("Go on.", ("Four are done.", project.todos(left, finished)))
+    numbers = range(len(left) + 1, len(left) + len(finished) + 1)
+    plan = Turn("Make a plan first.", ("Here it is.", *project.tasks_made([*left, *finished])))
+    tick = Turn("Go on.", ("Four are done.", *project.tasks_done(numbers)))
     return (
         plan,
         *_turns(maker, 0, counts[0]),

@@ -83,10 +83,19 @@ def notice(task: str) -> Call:
     )
 
 
-def todos(left: Sequence[str], done: Sequence[str]) -> Call:
-    entries = [{"content": text, "status": "pending", "activeForm": text} for text in left]
-    entries += [{"content": text, "status": "completed", "activeForm": text} for text in done]
-    return Call("TodoWrite", {"todos": entries}, "Todos have been modified successfully.")
+def tasks_made(texts: Sequence[str]) -> tuple[Call, ...]:
+    """Every task on the agent's own list, numbered from 1."""
+    return tuple(
+        Call("TaskCreate", {"subject": text, "description": text}, f"Task #{number} created successfully: {text}")
+        for number, text in enumerate(texts, 1)
+    )
+
+
+def tasks_done(numbers: Sequence[int]) -> tuple[Call, ...]:
+    return tuple(
+        Call("TaskUpdate", {"taskId": str(number), "status": "completed"}, f"Updated task #{number} status")
+        for number in numbers
+    )
 
 
 def epic(phase: str, done: Sequence[str], left: Sequence[str]) -> str:
