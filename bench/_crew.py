@@ -3,7 +3,6 @@
 import contextlib
 import shutil
 import signal
-import subprocess
 import sys
 import tempfile
 import time
@@ -18,7 +17,6 @@ sys.path.insert(0, str(ROOT))  # the house is the one that the tests live in
 
 from tests.system.house import House, Session
 
-from batonpass.sim import chaos
 from batonpass.sim.postgres import private_postgres
 from batonpass.sim.tmux_server import private_tmux
 from batonpass.store import Store, default_url, open_store
@@ -32,7 +30,7 @@ _LOOK = 0.5
 
 
 class Crew(House):
-    """`launch` and `end` start and kill its daemons; `calm` lets every cycle end and begins no new one."""
+    """`calm` lets every cycle end and begins no new one."""
 
     def __init__(self, folder: Path, tmux: str, url: str | None = None) -> None:
         super().__init__(folder, tmux, {"BATON_STORE": url} if url else None)
@@ -52,24 +50,6 @@ class Crew(House):
         self.members.append(session)
         session.say("make the reader survive torn lines")
         return session
-
-    def launch(self, crash_at: str | None = None) -> subprocess.Popen[bytes]:
-        """Start a daemon, without waiting for it: it may crash before it answers."""
-        (self.home / "run" / "chaos").unlink(missing_ok=True)
-        env = {**self.env, **({chaos.ENV: crash_at} if crash_at else {})}
-        with (self.folder / "daemon.out").open("ab") as out:
-            process = subprocess.Popen(
-                [sys.executable, "-m", "batonpass._entry", "daemon", "run"],
-                env=env, stdin=subprocess.DEVNULL, stdout=out, stderr=out, start_new_session=True,
-            )  # fmt: skip
-        self._processes = [*(one for one in self._processes if one.poll() is None), process]
-        return process
-
-    def answers_or_ended(self, process: subprocess.Popen[bytes]) -> bool:
-        """Wait for one of the two; True when it answers. Hooks do not start another one when it is killed."""
-        self.wait("the daemon answers or crashes", lambda: process.poll() is not None or self.answers())
-        (self.home / "run" / "stopped").touch()
-        return process.poll() is None
 
     def calm(self, seconds: float, meanwhile: Callable[[], None] = lambda: None) -> bool:
         """Begin no new cycle; whether all that were under way have ended and every agent is idle in that time."""

@@ -15,7 +15,7 @@ from typing import Any
 from _crew import Crew
 from tests.system.house import Refused, Session
 
-from batonpass.sim.tmux_server import run_tmux
+from batonpass.sim.tmux_server import run_tmux, server_pid
 
 Fault = dict[str, object]
 
@@ -167,13 +167,23 @@ class Trouble:
         self.done["scrolls"] += 1
 
     def _put_to_sleep(self, session: Session) -> None:
-        """The laptop is closed for a while."""
+        """The laptop is closed for a while: agents, daemon and tmux, which would wake up what runs in its panes."""
         with contextlib.suppress(OSError, Refused):
-            pid = session.status["pid"]
-            if isinstance(pid, int) and session.status["state"] not in ("dead", "ended"):
-                os.kill(pid, signal.SIGSTOP)
-                self._after((2, 8), session, lambda: os.kill(pid, signal.SIGCONT))
-                self.done["sleeps"] += 1
+            agents = [status["pid"] for status in self._house.statuses() if status["state"] not in ("dead", "ended")]
+            pids = [pid for pid in (server_pid(self._house.tmux), *agents, self._house.daemon_pid()) if pid]
+            stopped = [pid for pid in pids if _signalled(pid, signal.SIGSTOP)]
+            time.sleep(self._chance.uniform(1, 4))
+            for pid in reversed(stopped):
+                _signalled(pid, signal.SIGCONT)
+            self.done["sleeps"] += 1
+
+
+def _signalled(pid: int, number: int) -> bool:
+    try:
+        os.kill(pid, number)
+    except ProcessLookupError:
+        return False
+    return True
 
 
 def _quietly(tmux: str, words: tuple[str, ...]) -> None:

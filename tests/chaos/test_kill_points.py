@@ -1,9 +1,11 @@
 """`kill -9` of the daemon before, in and after every step: the cycle ends once, rightly, and nothing arrives twice.
 
-Several sessions hand off at once, so one kill finds cycles at several steps.
+Several sessions hand off at once, so one kill finds cycles at several steps. The long matrix has every point on both
+databases: the same cycles are killed ten times in a row, once in each step.
 """
 
 import os
+import signal
 from collections.abc import Iterator
 from pathlib import Path
 
@@ -15,21 +17,20 @@ from batonpass.sim.tmux_server import private_tmux
 from tests.system.house import House, Session
 
 CREW = ("one", "two", "three")
-# By turns in the quick suite: each day of the year runs other points, all of them in the long matrix.
+# By turns in the quick suite: each day of the year runs other points.
 _OFTEN = 4
+# A new process is started only where the clear does not work: that point has a test of its own.
+INSIDE = tuple(point for point in chaos.INSIDE if point != "pass:started")
+SERIES = {phase: tuple(f"{step}:{phase}" for step in chaos.STEPS) for phase in chaos.PHASES} | {"inside": INSIDE}
 
 
 def _today() -> int:
     return int(os.environ.get("BATON_CHAOS_TURN") or os.stat(Path(__file__)).st_mtime // 86_400)
 
 
-def _points() -> list[object]:
+def _points() -> list[str]:
     count = len(chaos.POINTS)
-    quick = {(_today() * _OFTEN + index * (count // _OFTEN)) % count for index in range(_OFTEN)}
-    return [
-        point if index in quick else pytest.param(point, marks=pytest.mark.long)
-        for index, point in enumerate(chaos.POINTS)
-    ]
+    return [chaos.POINTS[(_today() * _OFTEN + index * (count // _OFTEN)) % count] for index in range(_OFTEN)]
 
 
 @pytest.fixture
@@ -53,17 +54,24 @@ def postgres_house(tmp_path: Path) -> Iterator[House]:
         pytest.skip(f"NOT TESTED on PostgreSQL: {error}")
 
 
-def crash_and_go_on(house: House, point: str) -> None:
-    """Three sessions hand off under a daemon that dies at this point; the daemon after it ends all three."""
-    house.env[chaos.ENV] = point
+def crash_and_go_on(house: House, *points: str) -> None:
+    """Three sessions hand off under daemons that die at one point after the other; the last one ends all three."""
     house.start()
     # A new process is started only where the clear does not work.
-    faults = [{"fault": "ignore_clear"}] if point == "pass:started" else []
+    faults = [{"fault": "ignore_clear"}] if "pass:started" in points else []
     crew = [house.run(name, faults=faults) for name in CREW]
     for session in crew:
-        session.say("make the reader survive torn lines")
-    house.wait(f"the daemon dies at {point}", lambda: (house.home / "run" / "chaos").exists())
-    del house.env[chaos.ENV]
+        session.until_state("idle")
+    for point in points:
+        house.kill_daemon(stay_away=True)
+        process = house.launch(point)
+        house.answers_or_ended(process)
+        if point == points[0]:
+            for session in crew:
+                session.say("make the reader survive torn lines")
+        house.wait(f"the daemon dies at {point}", lambda: process.poll() is not None)  # noqa: B023
+        assert process.returncode == -signal.SIGKILL, house.story()
+        assert (house.home / "run" / "chaos").read_text(encoding="utf-8") == point
     house.kill_daemon(stay_away=True)
     house.start()
     for session in crew:
@@ -88,6 +96,23 @@ def test_a_daemon_killed_at_any_point_leaves_nothing_undone_and_nothing_done_twi
 
 
 @pytest.mark.long
-@pytest.mark.parametrize("point", chaos.POINTS[::3])
-def test_the_same_holds_on_postgresql(postgres_house: House, point: str) -> None:
-    crash_and_go_on(postgres_house, point)
+def test_a_daemon_killed_right_after_it_started_a_new_process_does_not_start_a_second_one(house: House) -> None:
+    crash_and_go_on(house, "pass:started")
+
+
+@pytest.mark.long
+@pytest.mark.parametrize("series", SERIES)
+def test_cycles_that_are_cut_off_in_every_step_end_once(house: House, series: str) -> None:
+    crash_and_go_on(house, *SERIES[series])
+
+
+@pytest.mark.long
+@pytest.mark.parametrize("series", SERIES)
+def test_the_same_holds_on_postgresql(postgres_house: House, series: str) -> None:
+    crash_and_go_on(postgres_house, *SERIES[series])
+
+
+def test_the_long_matrix_has_at_least_sixty_kill_points_on_the_two_databases() -> None:
+    points = [point for series in SERIES.values() for point in series]
+    assert set(points) | {"pass:started"} == set(chaos.POINTS)
+    assert len(points) >= 50

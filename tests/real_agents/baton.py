@@ -15,6 +15,7 @@ from typing import Any, TypeVar
 
 import batonpass
 from batonpass.home import socket_path
+from batonpass.sim.tmux_server import server_pid
 from batonpass.store import CycleRecord, EventRecord, Store, default_url, open_store
 
 Found = TypeVar("Found")
@@ -168,6 +169,12 @@ class Baton:
         if done.returncode:
             raise RuntimeError(f"tmux {args[0]} said: {done.stderr.strip()}")
         return done.stdout
+
+    def terminal_pid(self) -> int:
+        """The tmux server's process."""
+        pid = server_pid(str(self._tmux))
+        assert pid is not None
+        return pid
 
     # -- the end -------------------------------------------------------------------------------------
 

@@ -108,6 +108,7 @@ def test_with_no_descriptors_left_a_session_is_refused_and_the_daemon_goes_on(ho
     with pytest.raises(Refused) as told:
         house.call("run", agent="scripted", args=[], cwd=str(house.folder), env=house.env, name="x")
     assert "Too many open files" in str(told.value)
+    assert "end some sessions, or raise the number of open files" in str(told.value)
     with ExitStack() as callers:
         for _ in range(50):
             caller = callers.enter_context(socket.socket(socket.AF_UNIX))

@@ -1,7 +1,5 @@
 """A person is at the keyboard while Baton wants to hand off: the person comes first."""
 
-import time
-
 from batonpass.sim.tmux_server import run_tmux
 from tests.system.house import House, Session
 
@@ -11,16 +9,6 @@ def _idle(shared: House, name: str) -> Session:
     session.say("look around")
     shared.wait("the first turn is over", lambda: session.status["used"] and session.status["state"] == "idle")
     return session
-
-
-def _looked(session: Session, step: str) -> None:
-    """Wait until the cycle has been in a step for so long that it has looked several times."""
-
-    def seen() -> bool:
-        cycle = session.status["cycle"]
-        return bool(cycle and cycle["step"] == step and time.time() - cycle["since"] > 1.5)
-
-    session.house.wait(f"{session.name} has been in {step} for a while", seen)
 
 
 def test_a_prompt_in_the_middle_is_answered_and_is_in_the_handoff(shared: House) -> None:
@@ -44,7 +32,7 @@ def test_unsent_text_is_left_alone_and_nothing_is_typed_until_it_is_gone(shared:
     session.keys("half a thou")
     session.until_shown("❯ half a thou")
     shared.call("handoff", session=session.id)
-    _looked(session, "safe_point")
+    session.until_looked("safe_point")
     assert "❯ half a thou" in session.screen()
     assert session.tags() == {}
     session.press("C-u")
@@ -58,7 +46,7 @@ def test_somebody_who_reads_in_copy_mode_is_not_disturbed(shared: House) -> None
     session = _idle(shared, "reading")
     run_tmux(shared.tmux, "copy-mode", "-t", session.pane)
     shared.call("handoff", session=session.id)
-    _looked(session, "safe_point")
+    session.until_looked("safe_point")
     assert run_tmux(shared.tmux, "display-message", "-p", "-t", session.pane, "#{pane_mode}") == "copy-mode"
     assert session.tags() == {}
     run_tmux(shared.tmux, "send-keys", "-t", session.pane, "-X", "cancel")
@@ -72,7 +60,7 @@ def test_an_open_dialog_is_told_to_a_person_and_nothing_is_typed_into_it(shared:
     assert session.until_state("waiting")["waiting_for"] == "permission prompt"
     shared.wait("a notice", lambda: any(n.startswith("dialog waits for a person") for n in shared.notices()))
     shared.call("handoff", session=session.id)
-    _looked(session, "safe_point")
+    session.until_looked("safe_point")
     assert "Do you want to go on?" in session.screen()
     assert session.status["state"] == "waiting"
     assert "handoff waits" in (session.status["notice"] or "")

@@ -21,7 +21,7 @@ from batonpass.cycle.moves import (
     Step,
     Way,
 )
-from batonpass.cycle.returning import STARTED_SECONDS, start_anew
+from batonpass.cycle.returning import STARTED_SECONDS, bind_anew, start_anew
 from batonpass.cycle.sealed import as_sealed, forget_copy, text_of
 from batonpass.cycle.writing import ELSEWHERE, type_once
 from batonpass.delivery import Channel, Delivery, DeliveryState, tag
@@ -40,8 +40,7 @@ PENDING_FILE = "HANDOFF_PENDING.md"
 
 async def hand_over(case: Case, move: Move) -> Outcome:
     """Begin the successor's conversation, in place or in a new process, with the handoff laid out for it."""
-    if case.watch.gone and (dead := _successor(case)):
-        case.remember(died=[*_died(case), dead])
+    await bind_anew(case)
     offers = case.stage.offers(case.watch)
     # A conversation that the user began before the handoff was laid out knows nothing of it.
     if offers.primed("clear") and _successor(case) is not None:
@@ -71,6 +70,14 @@ def _successor(case: Case) -> str | None:
     if not current or current == case.cycle.old_agent_session or current in _died(case):
         return None
     return current if _began(case, current, ("clear", "startup")) else None
+
+
+def _gone(case: Case, step: Step, note: str) -> Outcome:
+    """The successor's process has ended: whatever is passed to next, it is not this conversation."""
+    current = case.watch.conversation.agent_session
+    if current and current != case.cycle.old_agent_session:
+        case.remember(died=[*_died(case), current])
+    return Outcome(step, GONE, note)
 
 
 def _died(case: Case) -> list[str]:
@@ -184,7 +191,9 @@ async def prime(case: Case, move: Move) -> Outcome:
     if given is not None and given.channel is Channel.ARGV:
         if await watch.until(lambda: arrived() or watch.gone, case.config.timeouts.prime) and arrived():
             return Outcome(Step.PRIME, data={"tag": mark, "channel": Channel.ARGV})
-        return Outcome(Step.PRIME, NOT_SEEN, "the kick on the command line does not show in the agent's record")
+        if watch.gone:
+            return _gone(case, Step.PRIME, "the successor died before its first prompt")
+        return _not_seen("the kick on the command line does not show in the agent's record")
     if given is None or given.state is DeliveryState.WITHDRAWN:
         given = _kick(case, move.attempt, move.missing)
         store.save_delivery(given)
@@ -193,10 +202,14 @@ async def prime(case: Case, move: Move) -> Outcome:
         seen = await type_once(case.stage.keys, watch, given.text, arrived, seconds, sent=sent)
     except NotReady as obstacle:
         store.save_delivery(given.become(DeliveryState.WITHDRAWN, case.stage.clock.now()))
-        return Outcome(Step.PRIME, GONE if obstacle.code == GONE else NOT_SEEN, str(obstacle))
+        return _gone(case, Step.PRIME, str(obstacle)) if obstacle.code == GONE else _not_seen(str(obstacle))
     if not seen:
-        return Outcome(Step.PRIME, NOT_SEEN, "the kick was typed, but the agent's record does not show it")
+        return _not_seen("the kick was typed, but the agent's record does not show it")
     return Outcome(Step.PRIME, data={"tag": mark, "channel": given.channel})
+
+
+def _not_seen(note: str) -> Outcome:
+    return Outcome(Step.PRIME, NOT_SEEN, note)
 
 
 async def verify(case: Case, move: Move) -> Outcome:
@@ -223,7 +236,7 @@ async def verify(case: Case, move: Move) -> Outcome:
         await watch.until(lambda: statement() is not None, 1.0)  # the record lags behind the stop hook
     found = statement()
     if found is None and watch.gone:
-        return Outcome(Step.VERIFY, GONE, "the successor died before its receipt")
+        return _gone(case, Step.VERIFY, "the successor died before its receipt")
     if found is None:
         problems: tuple[str, ...] = ("the answer does not begin with the receipt",)
     else:

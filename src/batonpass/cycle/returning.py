@@ -1,11 +1,15 @@
 """New processes in a session's pane, and the way back to the predecessor."""
 
+import logging
+
 from batonpass.agents.base import LaunchError
 from batonpass.cycle.case import Case
 from batonpass.cycle.moves import GONE, NOT_CLEARED, NOT_SEEN, Move, Outcome, Step
 from batonpass.delivery import Channel, Delivery, DeliveryState, tag
 from batonpass.handoff import prompts
 from batonpass.terminals.base import TerminalError
+
+log = logging.getLogger(__name__)
 
 STARTED_SECONDS = 30.0
 
@@ -29,6 +33,17 @@ async def start_anew(case: Case, label: str, given: Delivery, resume: str | None
         return str(error)
     case.stage.probe("pass:started")
     return None
+
+
+async def bind_anew(case: Case) -> None:
+    """Follow the process that was started before a crash: the session may still be bound to the one it replaced."""
+    noted = case.recall("started")
+    pid = noted.get("pid") if isinstance(noted, dict) else None
+    if case.watch.gone and isinstance(pid, int) and case.watch.session.pid == pid:
+        try:
+            await case.stage.launcher.replaced(case.watch, pid)
+        except TerminalError as error:
+            log.debug("the pane of %s cannot be asked: %s", case.watch.session.name, error)
 
 
 async def bring_back(case: Case, move: Move) -> Outcome:

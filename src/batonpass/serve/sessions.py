@@ -75,7 +75,8 @@ class Sessions:
                 f"{f' ({error.filename})' if error.filename else ''}; nothing was left behind{_way_out(error)}"
             ) from error
         except TerminalError as error:
-            raise Refusal(f"tmux could not open a pane for {name}: {error}") from error
+            way_out = _way_out(error.__cause__) if isinstance(error.__cause__, OSError) else ""
+            raise Refusal(f"tmux could not open a pane for {name}: {str(error).rstrip('.')}{way_out}") from error
         self.supervisor.add(watch)
         self.daemon.follow_files()
         return {**views.session_record(watch), "attach": await self._attach(watch)}

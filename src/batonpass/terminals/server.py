@@ -197,7 +197,7 @@ class Server:
         except FileNotFoundError:
             raise TerminalError("tmux is not installed; install it with your package manager.") from None
         except OSError as error:
-            raise TerminalError(f"tmux could not be run ({error.strerror}); nothing was done.") from None
+            raise TerminalError(f"tmux could not be run ({error.strerror}); nothing was done.") from error
         try:
             out, err = await process.communicate()
         except BaseException:
