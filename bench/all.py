@@ -22,6 +22,7 @@ COMMANDS: dict[str, list[str]] = {
     "latency": ["latency.py"],
     "facts": ["facts.py"],
     "continuity": ["continuity.py", "--seed", "1"],
+    "redact": ["redact.py"],
 }
 _SECONDS = 1_200
 

@@ -230,3 +230,23 @@ def test_a_daemon_that_a_person_stopped_stays_stopped(root: Path) -> None:
     (run / "daemon.argv").write_text("/bin/false", encoding="utf-8")
     call(root, "hook", "event", payload=STOP)
     assert not (run / "revive").exists()
+
+
+def test_what_tools_were_given_and_gave_is_not_laid_into_the_spool(root: Path) -> None:
+    tool = {
+        "session_id": TALK, "hook_event_name": "PostToolUse", "tool_name": "Bash", "permission_mode": "acceptEdits",
+        "tool_input": {"command": "echo hunter2"}, "tool_response": {"stdout": "hunter2"},
+    }  # fmt: skip
+    said = {"session_id": TALK, "hook_event_name": "UserPromptSubmit", "prompt": "my password is hunter2"}
+    wish = {"session_id": TALK, "hook_event_name": "UserPromptSubmit", "prompt": "/handoff before lunch"}
+    call(root, "hook", "event", payload=tool)
+    call(root, "hook", "ask", payload={**STOP, "last_assistant_message": "it is hunter2"})
+    call(root, "hook", "note", payload=said)
+    call(root, "hook", "note", payload=wish)
+    text = Path(spool_path(str(root))).read_text(encoding="utf-8")
+    assert "hunter2" not in text
+    kept = [json.loads(line) for line in text.split("\n") if line]
+    assert [report["payload"].get("tool_name") for report in kept] == ["Bash", None, None, None]
+    assert kept[0]["payload"]["permission_mode"] == "acceptEdits"
+    assert kept[3]["payload"]["prompt"] == "/handoff before lunch"
+    assert all(get("claude").report(report["payload"]) for report in kept)

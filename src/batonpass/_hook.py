@@ -13,6 +13,9 @@ from batonpass import home as places
 
 _PAYLOAD_LIMIT = 60 << 20  # of a line that the daemon takes; one that is longer is cut, and refused as torn
 _SPOOL_LIMIT = 64 << 20  # a daemon that is away for weeks must not cost the disk
+_NOT_KEPT = (
+    "tool_input", "tool_response", "tool_output", "input", "output", "last_assistant_message", "last_message", "prompt",
+)  # fmt: skip
 _CONNECT_SECONDS = 0.25
 _ASK_SECONDS = 2.5  # how long a stop hook waits for the daemon's word before it looks for itself
 _REVIVE_SECONDS = 10  # a daemon that is away is started again at most this often
@@ -74,8 +77,28 @@ def _line(session: str, role: str, payload: bytes) -> bytes:
 def _report(root: str, session: str, role: str, payload: bytes, wait: float = 0.0) -> None:
     line = _line(session, role, payload)
     if not _send(root, line, wait):
-        _spool(root, line)
+        _spool(root, _line(session, role, _bare(payload)))
         _revive(root)
+
+
+def _bare(payload: bytes) -> bytes:
+    """A payload for the disk: without what tools were given and gave, and what was said, which may hold secrets.
+
+    The daemon needs none of that from a spool: it stands in the agent's own record.
+    """
+    if not any(b'"' + name.encode() + b'"' in payload for name in _NOT_KEPT):
+        return payload
+    import json
+
+    try:
+        found = json.loads(payload)
+    except (ValueError, RecursionError):
+        return b"null"
+    if not isinstance(found, dict):
+        return b"null"
+    command = str(found.get("prompt", "")).startswith("/")
+    kept = {name: value for name, value in found.items() if name not in _NOT_KEPT or (name == "prompt" and command)}
+    return json.dumps(kept).encode("utf-8")
 
 
 def _send(root: str, line: bytes, wait: float = 0.0) -> bool:

@@ -17,8 +17,15 @@ class Outside(OSError):
 def write_private(path: Path, text: str, *, durable: bool = True) -> None:
     """Write text for its owner alone, whole or not at all; on disk when this returns, unless not `durable`."""
     path.parent.mkdir(parents=True, exist_ok=True)
-    temporary = _temporary(path, text.encode("utf-8"), durable=durable)
+    write_bytes(path, text.encode("utf-8"), durable=durable)
+
+
+def write_bytes(path: Path, data: bytes, *, mode: int = 0o600, durable: bool = True) -> None:
+    """As `write_private`, for bytes and for a file that others may read."""
+    temporary = _temporary(path, data, durable=durable)
     try:
+        if mode != 0o600:
+            temporary.chmod(mode)
         os.replace(temporary, path)
     except BaseException:
         temporary.unlink(missing_ok=True)

@@ -86,6 +86,14 @@ def test_the_continuity_benchmark_plays_a_short_session_on_the_real_agent() -> N
     assert all(found["recall"] < figures["recall"]["silent"] for found in figures["baselines"].values())
 
 
+def test_the_redaction_benchmark_compares_with_one_trivial_pass() -> None:
+    lines, figures = bench("redact.py", "--rounds", "2")
+    assert any("20 KB with secrets" in line for line in lines)
+    assert (figures["rounds"], figures["bytes"]) == (2, 20_000)
+    assert figures["taken_out"] >= 20
+    assert {"ratio", "document_ms", "document_p99_ms", "clean_document_ms", "line_ms", "floor_ms"} <= set(figures)
+
+
 def test_the_page_of_benchmarks_has_a_place_for_every_one_of_them() -> None:
     page = (ROOT / "docs" / "benchmarks.md").read_text(encoding="utf-8")
     _, figures = bench("all.py", "--json", "--names-only")

@@ -118,8 +118,9 @@ def test_a_living_document_is_archived_with_a_commit_of_its_own_files(
 def test_cleaning_says_what_it_would_do(baton: Callable[..., Result], project: Path, handoff: Path) -> None:
     folder = handoff.parent / "archive"
     folder.mkdir()
-    old = folder / "handoff-2001-01-01-000000.md"
-    old.write_text(seal(replace(parse(DOCUMENT), number=1, created=978_307_200)).text, encoding="utf-8")
+    old, last = (folder / f"handoff-2001-01-01-00000{number}.md" for number in (1, 2))
+    for number, path in ((1, old), (2, last)):
+        path.write_text(seal(replace(parse(DOCUMENT), number=number, created=978_307_200)).text, encoding="utf-8")
     assert f"would be deleted: .bmad/handoffs/archive/{old.name}" in baton("handoffs", "clean", "--dry-run").output
     assert old.exists()
     assert json.loads(baton("handoffs", "clean", "--json").output)["deleted"] == [str(old)]

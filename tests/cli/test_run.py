@@ -90,9 +90,11 @@ def test_continue_starts_from_the_latest_handoff(daemon: FakeDaemon, baton: Bato
     assert asked == {
         "file": None,
         "cwd": str(project),
-        "agent": "claude",
+        "agent": None,
         "args": ["--model", "opus"],
         "name": None,
+        "rescue": None,
+        "only_write": False,
     }
 
 
@@ -145,3 +147,34 @@ class Terminal:
 
     def flush(self) -> None:
         pass
+
+
+def test_continue_from_a_session_names_it_as_it_was_typed(daemon: FakeDaemon, baton: Baton, project: Path) -> None:
+    daemon.answers["continue"] = started()
+    assert baton("continue", "--from", "shop", "--json").exit_code == 0
+    asked = daemon.asked("continue")
+    assert (asked["rescue"], asked["file"], asked["only_write"]) == ("shop", None, False)
+
+
+def test_continue_from_a_transcript_names_it_absolutely(daemon: FakeDaemon, baton: Baton, project: Path) -> None:
+    daemon.answers["continue"] = started()
+    assert baton("continue", "--from", "old/talk.jsonl", "--json").exit_code == 0
+    assert daemon.asked("continue")["rescue"] == str(project / "old" / "talk.jsonl")
+
+
+def test_continue_without_a_start_says_where_the_handoff_is(daemon: FakeDaemon, baton: Baton, project: Path) -> None:
+    daemon.answers["continue"] = {"session": "5e55", "name": "shop", "project": "/shop", "document": "/shop/h.md"}
+    result = baton("continue", "--from", "shop", "--no-start")
+    assert daemon.asked("continue")["only_write"] is True
+    assert result.stdout.splitlines() == [
+        "The handoff of shop is written: /shop/h.md",
+        "Go on from it with: baton continue /shop/h.md",
+    ]
+
+
+@pytest.mark.parametrize("words", [("h.md", "--from", "shop"), ("--no-start",)])
+def test_continue_wants_one_thing_to_go_on_from(
+    daemon: FakeDaemon, baton: Baton, project: Path, words: tuple[str, ...]
+) -> None:
+    assert baton("continue", *words).exit_code == 2
+    assert daemon.requests == []

@@ -261,3 +261,28 @@ def test_closing_is_tried_again_with_the_same_result(failures: int) -> None:
     outcomes = [outcome for _, outcome in play(iter([]), Policy())][:-1]
     outcomes += [Outcome(Step.CLOSE, "error")] * failures
     assert next_move(outcomes, Policy()) == Move(Step.CLOSE, result=Result.DONE)
+
+
+def test_a_session_that_goes_on_from_a_handoff_is_only_followed_to_its_receipt() -> None:
+    policy = Policy(way=Way.START, max_backs=0)
+    assert steps(policy=policy) == ["prime", "verify", "close"]
+    assert steps("ok", REJECTED, "ok", "ok", policy=policy) == ["prime", "verify", "prime", "verify", "close"]
+
+
+@pytest.mark.parametrize(("code", "result"), [(GONE, Result.PENDING), (NOT_SEEN, Result.UNVERIFIED)])
+def test_a_new_session_that_is_not_heard_of_is_kicked_no_second_time(code: str, result: Result) -> None:
+    played = play(iter([code]), Policy(way=Way.START, max_backs=0))
+    assert [move.step for move, _ in played] == [Step.PRIME, Step.CLOSE]
+    assert played[-1][0].result is result
+
+
+def test_a_new_session_has_no_predecessor_to_bring_back() -> None:
+    played = play(iter(["ok", REJECTED, "ok", REJECTED]), Policy(way=Way.START, max_backs=0))
+    assert played[-1][0].result is Result.UNVERIFIED
+    assert Step.BACK not in [move.step for move, _ in played]
+
+
+def test_a_rescue_ends_with_the_seal_and_says_why() -> None:
+    played = play(iter([GONE]), Policy(auto_continue=False, why_not="it was rescued from its record"))
+    assert [move.step for move, _ in played] == [Step.PREPARE, Step.SEAL, Step.CLOSE]
+    assert (played[-1][0].result, played[-1][0].note) == (Result.PENDING, "it was rescued from its record")

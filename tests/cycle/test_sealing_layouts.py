@@ -82,3 +82,49 @@ async def test_a_change_of_layout_between_two_handoffs_keeps_the_chain(scene: Sc
         next_round(scene)
     assert [number for number, _, _ in found] == [1, 2, 3]
     assert [previous for _, previous, _ in found] == [None, found[0][2], found[1][2]]
+
+
+async def test_a_conflict_of_a_merge_under_way_is_resolved_and_the_merge_is_left_to_its_owner(
+    scene: Scene, living: Path
+) -> None:
+    await sealing.seal(scene.case, FACTS_ALONE)
+    git(scene, "checkout", "-q", "reader.py")
+    for branch, line in (("theirs", "Ask Bob about the cursor."), ("ours", "Ask Ada about the cursor.")):
+        git(scene, "checkout", "-q", "-B", branch, "torn-lines")
+        text = living.read_text(encoding="utf-8").replace("## Next Actions", f"## On call\n\n{line}\n\n## Next Actions")
+        living.write_text(text, encoding="utf-8")
+        (scene.project / f"{branch}.py").write_text("x = 1\n", encoding="utf-8")
+        git(scene, "add", "-A")
+        git(scene, "commit", "-qm", branch)
+    with pytest.raises(subprocess.CalledProcessError):
+        git(scene, "merge", "-q", "theirs")
+    assert "<<<<<<<" in living.read_text(encoding="utf-8")
+    next_round(scene)
+    outcome = await sealing.seal(scene.case, FACTS_ALONE)
+    text = living.read_text(encoding="utf-8")
+    assert (outcome.ok, parse(text).number, checksum_ok(text)) == (True, 2, True)
+    assert "Ask Ada about the cursor." in text
+    assert "Ask Bob about the cursor." in text
+    assert "<<<<<<<" not in text
+    assert "not committed" in outcome.note
+    assert (scene.project / ".git" / "MERGE_HEAD").exists(), "the merge is its owner's to conclude"
+    git(scene, "commit", "-qm", "merged")
+    assert git(scene, "status", "--porcelain", "--untracked-files=no") == ""
+
+
+@pytest.mark.long
+async def test_a_hundred_handoffs_in_place_are_a_hundred_commits_of_that_file_alone(scene: Scene, living: Path) -> None:
+    git(scene, "add", "reader.py")
+    for number in range(1, 101):
+        outcome = await sealing.seal(scene.case, FACTS_ALONE)
+        assert "committed" in outcome.note, outcome.note
+        if number == 50:
+            text = living.read_text(encoding="utf-8")
+            living.write_text(text.replace("## Next Actions", "## On call\n\nAda\n\n## Next Actions"), encoding="utf-8")
+        next_round(scene)
+    text = living.read_text(encoding="utf-8")
+    assert (parse(text).number, parse(text).section("On call"), checksum_ok(text)) == (100, "Ada", True)
+    assert text.count("\n") < 500
+    files = set(git(scene, "log", "--name-only", "--format=", "--grep=orchestrator handoff").split())
+    assert files == {"docs/HANDOFF.md", "docs/HANDOFF-template.md"}
+    assert git(scene, "diff", "--cached", "--name-only") == "reader.py\n"

@@ -82,3 +82,9 @@ def test_values_for_the_store_are_redacted_but_paths_still_lead_somewhere() -> N
 def test_the_log_holds_no_secret() -> None:
     record = logging.LogRecord("batonpass", logging.INFO, "", 0, "told: %s", ("DB_PASSWORD=hunter2",), None)
     assert redacted.LogFormatter("%(message)s").format(record) == "told: DB_PASSWORD=[REDACTED:named-secret]"
+
+
+def test_what_the_configuration_allows_stays_in_the_log_too() -> None:
+    record = logging.LogRecord("batonpass", logging.INFO, "", 0, "ada@analytical.org, bob@other.org", (), None)
+    formatter = redacted.LogFormatter("%(message)s", lambda: patterns([r"@analytical\.org$"]))
+    assert formatter.format(record) == "ada@analytical.org, [REDACTED:email]"

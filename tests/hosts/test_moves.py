@@ -7,10 +7,11 @@ from typing import Any, cast
 import pytest
 
 from batonpass.clock import SystemClock
+from batonpass.config import Config
 from batonpass.cycle import steps
 from batonpass.cycle.case import Case
 from batonpass.cycle.moves import Move, Outcome, Step
-from batonpass.cycle.stage import Stage
+from batonpass.cycle.stage import Stage, at_once
 from batonpass.cycle.workflow import _patiently
 from batonpass.store import StoreAway, default_url, open_store
 from batonpass.supervisor.slots import Slots
@@ -29,13 +30,13 @@ async def test_a_move_that_the_database_cut_off_is_made_again_under_its_old_numb
         return Outcome(Step.PREPARE)
 
     monkeypatch.setitem(steps._ACTS, Step.PREPARE, prepare)
-    watch = SimpleNamespace(session=SESSION, step=None, changed=lambda: None)
+    watch = SimpleNamespace(session=SESSION, folder=tmp_path, step=None, changed=lambda: None)
     with open_store(default_url(tmp_path)) as store:
         store.save_session(SESSION)
         store.start_cycle(cycle())
         stage: Any = SimpleNamespace(
-            store=store, clock=SystemClock(), slots=Slots(1), watch=lambda session: watch, config=lambda project: None,
-            probe=lambda point: None,
+            store=store, clock=SystemClock(), slots=Slots(1), watch=lambda session: watch,
+            config=lambda project: Config(), probe=lambda point: None, hold=at_once,
         )  # fmt: skip
         outcome = await _patiently(cast(Stage, stage), cycle().id, Move(Step.PREPARE))
         assert outcome.ok

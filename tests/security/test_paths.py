@@ -8,7 +8,7 @@ import pytest
 
 from batonpass import _hook
 from batonpass.agents import get
-from batonpass.cycle.passing import PENDING_FILE, _leave_pending
+from batonpass.cycle.passing import _leave_pending
 from batonpass.cycle.writing import read_draft
 from batonpass.disk import (
     Outside,
@@ -19,6 +19,7 @@ from batonpass.disk import (
     write_once,
     write_private,
 )
+from batonpass.handoff.instructions import PENDING_FILE
 from batonpass.handoff.layouts import FilesLayout
 from batonpass.serve.api import Refusal
 from batonpass.serve.documents import chosen, project_of

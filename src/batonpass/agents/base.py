@@ -152,11 +152,22 @@ class Found:
     env: Mapping[str, str] = field(default_factory=dict)
 
 
+@dataclass(frozen=True, slots=True)
+class Past:
+    """A conversation that is on record, whether or not it was ever watched."""
+
+    agent_session: str
+    transcript: Path
+    folder: Path  # where it worked
+    pid: int | None = None  # the process in which it still goes on
+
+
 class Agent(Protocol):
     """One coding-agent CLI. Methods are quick and never raise on an agent's malformed output."""
 
     name: str
     clear_command: str  # what a person types to start a new conversation in place
+    memory_file: str  # in a project: what the agent loads into every conversation, hook or no hook
 
     def launch(self, order: LaunchOrder) -> Launch:
         """Write what the launch needs into order.folder and say how to start. Raises NotInstalled."""
@@ -188,6 +199,10 @@ class Agent(Protocol):
 
     def find(self, pid: int) -> Found | None:
         """This agent, if it runs as that process or below it; None when it does not."""
+        ...
+
+    def past(self, wanted: str, env: Mapping[str, str]) -> Past | None:
+        """A conversation by its id, or by the path of its transcript; None when this agent has none such."""
         ...
 
     def status(self, binding: Binding) -> Status:

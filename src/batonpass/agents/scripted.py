@@ -17,6 +17,7 @@ from batonpass.agents.base import (
     HookReport,
     Launch,
     LaunchOrder,
+    Past,
     Status,
 )
 from batonpass.agents.scripted_record import object_in, text_of
@@ -43,6 +44,7 @@ class Scripted:
     name = "scripted"
     clear_command = "/clear"
     paste_seconds = 0.0
+    memory_file = "AGENTS.md"
     prime_parts = 3
     prime_cap = 9_500
     permit_tools: tuple[str, ...] = ("write",)
@@ -113,6 +115,9 @@ class Scripted:
 
     def find(self, pid: int) -> Found | None:
         return scripted_find.find(pid)
+
+    def past(self, wanted: str, env: Mapping[str, str]) -> Past | None:
+        return scripted_find.past(wanted, env)
 
     def status(self, binding: Binding) -> Status:
         """From its state file; a file that another process of that pid, or none, left behind says DEAD."""

@@ -4,9 +4,9 @@ from collections.abc import Mapping, Sequence
 from pathlib import Path
 
 from batonpass.agents import processes
-from batonpass.agents.base import Found
+from batonpass.agents.base import Found, Past
 from batonpass.agents.scripted_record import object_in
-from batonpass.disk import read_plain
+from batonpass.disk import open_plain, read_plain
 from batonpass.sim import agent_options
 from batonpass.sim.agent_options import PREFIX
 from batonpass.sim.agent_record import proc_start
@@ -40,6 +40,22 @@ def _found(pid: int, args: Sequence[str]) -> Found | None:
     transcript = Path(agent_options.transcript_path(home, session)) if session else None
     kept = {name: value for name, value in env.items() if name.startswith(PREFIX)}
     return Found(pid, session, transcript, {**kept, PREFIX + "HOME": home})
+
+
+def past(wanted: str, env: Mapping[str, str]) -> Past | None:
+    """The conversation of that id, or in that file: its first line says where it works."""
+    session = identifier(wanted.rpartition("/")[2].removesuffix(".jsonl"))
+    if session is None:
+        return None
+    home = agent_options.home_of(env)
+    path = Path(wanted if wanted.endswith(".jsonl") else agent_options.transcript_path(home, session))
+    try:
+        with open_plain(path) as stream:
+            first = object_in(stream.readline(1 << 20))
+    except OSError:
+        return None
+    folder = first.get("cwd") if first and "event" in first else None
+    return Past(session, path, Path(folder)) if isinstance(folder, str) and folder.startswith("/") else None
 
 
 def _home(args: Sequence[str], env: Mapping[str, str]) -> str:

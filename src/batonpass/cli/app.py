@@ -19,6 +19,7 @@ from batonpass.cli import (
     doctor,
     handoff,
     handoffs,
+    init,
     run,
     status,
 )
@@ -79,6 +80,8 @@ app.command("status", rich_help_panel=_LOOK)(status.status)
 app.add_typer(handoffs.app, name="handoffs", rich_help_panel=_LOOK)
 app.add_typer(cycles.app, name="cycles", rich_help_panel=_LOOK)
 app.add_typer(breaker.app, name="breaker", rich_help_panel=_CARE)
+app.command("init", rich_help_panel=_CARE)(init.init)
+app.command("uninstall", rich_help_panel=_CARE)(init.uninstall)
 app.command("demo", rich_help_panel=_CARE)(demo.demo)
 app.command("doctor", rich_help_panel=_CARE)(doctor.doctor)
 app.add_typer(config.app, name="config", rich_help_panel=_CARE)

@@ -1,7 +1,6 @@
 """`baton handoffs check|chain|archive|clean`: what needs no daemon, only the project's files."""
 
 import os
-import subprocess
 from collections.abc import Sequence
 from dataclasses import asdict
 from pathlib import Path
@@ -14,9 +13,10 @@ from batonpass.cli.words import clean
 from batonpass.clock import SystemClock, iso
 from batonpass.config import Config, load_lenient
 from batonpass.handoff.audit import Audit, audit
+from batonpass.handoff.commits import commit
 from batonpass.handoff.layouts import every
 from batonpass.handoff.layouts import layout as layout_of
-from batonpass.handoff.retention import carry_out, plan
+from batonpass.handoff.retention import tidy
 from batonpass.handoff.story import Chapter, story
 from batonpass.home import home
 from batonpass.project import Project, find
@@ -108,7 +108,7 @@ def archive(
         raise Refused(f"{wanted or 'a handoff'} is not there to be archived; see: baton handoffs list", 3)
     try:
         target = layout.archive(wanted)
-        note = commit(project.root, layout.commit_paths(wanted), wanted, target) if config.commits else None
+        note = _committed(project.root, [*layout.commit_paths(wanted), wanted, target]) if config.commits else None
     except OSError as error:
         raise Refused(f"{wanted} was not archived: {error}; it was kept where it is") from None
     if json:
@@ -117,44 +117,35 @@ def archive(
         say(f"{wanted.name} is now {str(target).removeprefix(f'{project.root}/')}." + (f" {note}" if note else ""))
 
 
+def _committed(root: Path, files: Sequence[Path | None]) -> str:
+    failed = commit(root, [file for file in files if file], "docs: orchestrator handoff archived")
+    return f"It was not committed: {failed}." if failed else "It is committed."
+
+
 def clean_up(
     dry_run: bool = typer.Option(False, "--dry-run", help="Only say what would be done."),
     json: bool = typer.Option(False, "--json", help="Print it as JSON."),
 ) -> None:
-    """Archive handoffs of complete epics, and delete archived ones that are older than retention_days.
+    """Archive handoffs of complete epics, delete archived ones older than retention_days, and old checkpoints.
 
-    What the current epic has, the latest handoff, and its predecessor always stay.
+    What the current epic has, the latest handoff, and its predecessor always stay. The daemon does this once a day.
     """
     project, config = _here(Path.cwd())
-    archived, deleted = list[Path](), list[Path]()
-    for layout in every(project.root, config):
-        due = plan(layout, retention_days=config.retention_days, now=SystemClock().now())
-        done = (list(due.archive), list(due.delete)) if dry_run else carry_out(layout, due)
-        archived, deleted = archived + done[0], deleted + done[1]
+    done = tidy(project.root, config, SystemClock().now(), dry_run=dry_run)
+    kinds = (("archived", done.archived), ("deleted", done.deleted), ("checkpoints", done.checkpoints))
     if json:
-        print_json({"archived": [str(p) for p in archived], "deleted": [str(p) for p in deleted], "dry_run": dry_run})
+        listed = {name: [str(path) for path in paths] for name, paths in kinds}
+        print_json({**listed, "note": done.note, "dry_run": dry_run})
         return
     would = "would be " if dry_run else ""
-    for what, files in (("archived", archived), ("deleted", deleted)):
-        for path in files:
+    for name, paths in kinds:
+        for path in paths:
+            what = "archived" if name == "archived" else "deleted"
             say(f"{would}{what}: {clean(str(path).removeprefix(f'{project.root}/'))}")
-    if not archived and not deleted:
+    if done.note:
+        say(f"It was not committed: {clean(done.note)}.")
+    if not done.any:
         say("Nothing is old enough, and no epic that has handoffs here is complete.")
-
-
-def commit(root: Path, paths: Sequence[Path], *moved: Path | None) -> str:
-    """Commit Baton's own files, where git can; what happened in one sentence."""
-    files = [str(path) for path in dict.fromkeys([*paths, *(path for path in moved if path)])]
-    git = ["git", "-C", str(root)]
-    try:
-        subprocess.run([*git, "add", "-A", "--", *files], check=True, capture_output=True, timeout=20)
-        message = "docs: orchestrator handoff archived"
-        subprocess.run(
-            [*git, "commit", "--only", "-m", message, "--", *files], check=True, capture_output=True, timeout=20
-        )
-    except (OSError, subprocess.SubprocessError) as error:
-        return f"It was not committed: {error}."
-    return "It is committed."
 
 
 def _project(path: Path) -> Project:

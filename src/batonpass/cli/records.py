@@ -106,6 +106,15 @@ class StartedSession(TypedDict):
     attach: list[str]
 
 
+class Written(TypedDict):
+    """A handoff that was made of a session's record; nothing was started."""
+
+    session: str
+    name: str
+    project: str
+    document: str
+
+
 class HandoffRow(TypedDict):
     path: str
     number: int

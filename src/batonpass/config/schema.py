@@ -140,6 +140,9 @@ class Settings(HandoffKeys):
     )
     timeouts: Timeouts = Field(default=Timeouts(), description="How long each step of a handoff may take.")
     checkpoint_dir: InProject = Field(default="tmp/context-checkpoints", description="Folder of the checkpoints.")
+    checkpoint_retention_days: Annotated[int, Field(ge=1)] = Field(
+        default=7, description="How long checkpoints are kept that no handoff in use needs."
+    )
     handoff_tokens: Annotated[int, Field(ge=1000)] = Field(
         default=4000, description="How large a handoff may be, in tokens; facts are shortened to fit."
     )

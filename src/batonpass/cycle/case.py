@@ -10,11 +10,13 @@ from batonpass.cycle.stage import Stage
 from batonpass.facts import Facts
 from batonpass.handoff.chain import last_of
 from batonpass.handoff.draft import Meta
-from batonpass.handoff.layouts import Layout
+from batonpass.handoff.layouts import Layout, every
 from batonpass.handoff.layouts import layout as layout_of
+from batonpass.handoff.redact import patterns, redact
 from batonpass.project import Project
 from batonpass.store.records import CycleRecord
 from batonpass.supervisor.conversation import Conversation
+from batonpass.supervisor.launch import began_with
 from batonpass.supervisor.watch import Watch
 
 
@@ -38,6 +40,16 @@ class Case:
     @property
     def layout(self) -> Layout:
         return layout_of(self.config.layout, self.watch.session.project, self.config)
+
+    def clean(self, text: str) -> str:
+        """A text as Baton may write it down: without secrets."""
+        return redact(text, allow=patterns(self.config.redact_allow))[0]
+
+    @property
+    def previous(self) -> Path | None:
+        """The handoff that this session goes on from: the last that it wrote, or the one that it was started from."""
+        session = self.watch.session
+        return last_of(every(session.project, self.config), session.id) or began_with(self.watch.folder)
 
     def recall(self, key: str) -> object:
         return self.cycle.data.get(key)
@@ -86,7 +98,7 @@ class Case:
 
     def _gather(self, max_age: float) -> Facts:
         watch = self.watch
-        now, previous = self.stage.clock.now(), last_of(self.layout, watch.session.id)
+        now, previous = self.stage.clock.now(), self.previous
         return self.stage.known.facts(watch, self._spoken(), at=now, previous=previous, max_age=max_age)
 
     def _spoken(self) -> Conversation:

@@ -24,6 +24,7 @@ class Way(StrEnum):
 
     CLEAR = "clear"
     RESPAWN = "respawn"
+    START = "start"  # a new session goes on from a sealed handoff
 
 
 class Result(StrEnum):
@@ -87,6 +88,7 @@ class Policy:
 
     force: bool = False  # a forcing rung: past the deadline the process is ended and replaced
     auto_continue: bool = True
+    why_not: str = "auto_continue_cli is off"  # what is told where it does not go on
     way: Way = Way.CLEAR
     max_asks: int = 2  # one retry
     max_rounds: int = 3  # how often a user's new prompt may send the cycle back to ask

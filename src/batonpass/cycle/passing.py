@@ -28,6 +28,7 @@ from batonpass.delivery import Channel, Delivery, DeliveryState, tag
 from batonpass.disk import write_private
 from batonpass.facts import Change, GitFacts
 from batonpass.handoff import prompts
+from batonpass.handoff.instructions import PENDING_FILE
 from batonpass.handoff.markdown import parse
 from batonpass.handoff.prime import parts
 from batonpass.store.records import CycleState
@@ -35,7 +36,6 @@ from batonpass.supervisor.keys import TEXT, UNSENT, NotReady
 
 _CLEARED_SECONDS = 8.0
 _STARTS = 50  # starts of conversations that are looked through for the successor's
-PENDING_FILE = "HANDOFF_PENDING.md"
 
 
 async def hand_over(case: Case, move: Move) -> Outcome:
@@ -163,8 +163,8 @@ def _kick(case: Case, attempt: int, wrong: tuple[str, ...]) -> Delivery:
             laid = parts(text_of(case), document, case.agent.prime_cap, case.agent.prime_parts)
             text = "\n\n".join([text, *laid])
     return Delivery(
-        mark, case.watch.session.id, case.cycle.id, "kick", attempt, Channel.KEYS, DeliveryState.OFFERED, text,
-        case.stage.clock.now(),
+        mark, case.watch.session.id, case.cycle.id, "kick", attempt, Channel.KEYS, DeliveryState.OFFERED,
+        case.clean(text), case.stage.clock.now(),
     )  # fmt: skip
 
 
@@ -189,7 +189,10 @@ async def prime(case: Case, move: Move) -> Outcome:
 
     given = store.delivery(mark)
     if given is not None and given.channel is Channel.ARGV:
-        if await watch.until(lambda: arrived() or watch.gone, case.config.timeouts.prime) and arrived():
+        times = case.config.timeouts
+        # A new session may first ask a person whether it may work in this folder.
+        seconds = times.safe_point if move.way is Way.START else times.prime
+        if await watch.until(lambda: arrived() or watch.gone, seconds) and arrived():
             return Outcome(Step.PRIME, data={"tag": mark, "channel": Channel.ARGV})
         if watch.gone:
             return _gone(case, Step.PRIME, "the successor died before its first prompt")
@@ -295,11 +298,13 @@ async def _tell(case: Case, move: Move) -> None:
     name, document = case.watch.session.name, case.recall("sealed")
     old = case.cycle.old_agent_session
     sentences = {
-        Result.DONE: f"{name} passed the baton: {document}",
+        Result.DONE: f"{name} passed the baton: {document}"
+        if case.cycle.way != Way.START
+        else f"{name} went on from {document}, and its receipt is right",
         Result.PENDING: f"{name}: the handoff is sealed but was not taken ({move.note}); "
         f"run: baton continue {document}",
-        Result.UNVERIFIED: f"{name}: the successor's receipt was not accepted ({move.note}); the old conversation "
-        f"{old} can still be resumed; the handoff is {document}",
+        Result.UNVERIFIED: f"{name}: the successor's receipt was not accepted ({move.note}); "
+        f"{f'the old conversation {old} can still be resumed; ' if old else ''}the handoff is {document}",
         Result.FAILED: f"{name}: {move.note}",
         Result.POSTPONED: f"{name}: handoff postponed ({move.note}); it is tried again at the next reading",
     }

@@ -29,7 +29,7 @@ from batonpass.cycle.moves import (
 def next_move(history: Sequence[Outcome], policy: Policy) -> Move | None:
     """The move after these outcomes; None when the cycle has closed."""
     if not history:
-        return Move(Step.PREPARE)
+        return Move(Step.PRIME, way=Way.START) if policy.way is Way.START else Move(Step.PREPARE)
     last = history[-1]
     return _NEXT[last.step](history, last, policy)
 
@@ -151,7 +151,7 @@ def _after_seal(history: Sequence[Outcome], last: Outcome, policy: Policy) -> Mo
             return Move(Step.SEAL, attempt=2, document=_written(history), note="at the second try")
         return Move(Step.CLOSE, result=Result.FAILED, note=last.note)
     if not policy.auto_continue:
-        return Move(Step.CLOSE, result=Result.PENDING, note="auto_continue_cli is off")
+        return Move(Step.CLOSE, result=Result.PENDING, note=policy.why_not)
     for outcome in _this_round(history):
         if outcome.code == MOVED:
             return Move(Step.CLOSE, result=Result.PENDING, note=outcome.note)
@@ -205,6 +205,8 @@ def _after_prime(history: Sequence[Outcome], last: Outcome, policy: Policy) -> M
         return Move(Step.VERIFY, attempt=kicks)
     if last.code == GONE:
         return _replace_successor(history, last, policy)
+    if policy.way is Way.START:  # it was given its kick at its start: another one could be heard as well
+        return Move(Step.CLOSE, result=Result.UNVERIFIED, note=last.note)
     if _count(_since_pass(history), Step.PRIME) < 2:
         return Move(Step.PRIME, attempt=kicks + 1, way=_way(history, policy))
     return Move(Step.CLOSE, result=Result.PENDING, note=last.note)
@@ -213,7 +215,7 @@ def _after_prime(history: Sequence[Outcome], last: Outcome, policy: Policy) -> M
 def _replace_successor(history: Sequence[Outcome], last: Outcome, policy: Policy) -> Move:
     """A successor that died before its receipt has a handoff that another process can begin with."""
     deaths = _codes(history, Step.PRIME, GONE) + _codes(history, Step.VERIFY, GONE)
-    if deaths <= policy.max_deaths:
+    if deaths <= policy.max_deaths and policy.way is not Way.START:
         return _pass(history, policy, _count(history, Step.PASS) + 1)
     return Move(Step.CLOSE, result=Result.PENDING, note=last.note)
 

@@ -64,7 +64,7 @@ async def bring_back(case: Case, move: Move) -> Outcome:
         attempt=move.attempt,
         channel=Channel.ARGV,
         state=DeliveryState.SENT,
-        text=prompts.back(mark, move.missing, await _changed_since(case)),
+        text=case.clean(prompts.back(mark, move.missing, await _changed_since(case))),
         offered=case.stage.clock.now(),
     )
     failed = await start_anew(case, f"back {move.attempt}", given, resume=old)

@@ -18,9 +18,12 @@ def keep_copy(case: Case, text: str) -> None:
 
 
 def forget_copy(case: Case) -> None:
-    """Drop the copies of a cycle that is over."""
+    """Drop the copies of a cycle that is over, and the drafts of what was sealed: they may hold more than it does."""
     for name in ("sealed.md", "document.md"):
         (case.watch.folder / name).unlink(missing_ok=True)
+    if case.recall("sealed"):
+        for draft in case.draft(1).parent.glob(f"{case.cycle.id}-*.md"):
+            draft.unlink(missing_ok=True)
 
 
 async def as_sealed(case: Case) -> str | None:

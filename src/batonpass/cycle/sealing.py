@@ -2,8 +2,6 @@
 
 import asyncio
 import hashlib
-import subprocess
-from collections.abc import Sequence
 from pathlib import Path
 
 from batonpass.cycle.case import Case
@@ -12,8 +10,10 @@ from batonpass.cycle.sealed import keep_copy, set_aside
 from batonpass.cycle.writing import read_draft
 from batonpass.disk import open_plain
 from batonpass.facts import Facts
+from batonpass.facts.secretfiles import names_secret_file
 from batonpass.handoff.chain import following_of
 from batonpass.handoff.check import check as compare
+from batonpass.handoff.commits import commit
 from batonpass.handoff.draft import from_facts, merge
 from batonpass.handoff.fit import CHARS_PER_TOKEN
 from batonpass.handoff.layouts import Layout, every
@@ -22,7 +22,6 @@ from batonpass.handoff.seal import Sealed, checksum_ok
 from batonpass.handoff.seal import seal as close_document
 from batonpass.store.records import Author, HandoffRecord
 
-_GIT_SECONDS = 20
 _FINGERPRINT_BYTES = 1_000_000
 
 
@@ -54,7 +53,9 @@ async def seal(case: Case, move: Move) -> Outcome:
 def _seal(case: Case, facts: Facts, with_document: bool) -> tuple[HandoffRecord, list[str]]:
     layout = case.layout
     created = case.stage.clock.now()
-    number, previous = following_of(every(case.watch.session.project, case.config))
+    number, latest = following_of(every(case.watch.session.project, case.config))
+    began = case.previous
+    previous = began.name if began else latest
     path = _planned(case)
     if path is not None and _is_there(case, path):
         found = _reopen(path)
@@ -81,7 +82,9 @@ def _seal(case: Case, facts: Facts, with_document: bool) -> tuple[HandoffRecord,
     case.stage.probe("seal:stored")
     notes = [f"redacted: {', '.join(sealed.redacted)}"] if sealed.redacted else []
     if case.config.commits:
-        notes += _commit(case.watch.session.project, layout, path)
+        message = "docs: orchestrator handoff checkpoint"
+        failed = commit(case.watch.session.project, layout.commit_paths(path), message)
+        notes.append(f"not committed: {failed}" if failed else "committed")
     return _record(case, path, sealed, document is not None), notes
 
 
@@ -99,6 +102,8 @@ def fingerprint(facts: Facts) -> str | None:
     digest = hashlib.sha256(str(facts.git.head).encode())
     for path in facts.git.dirty:
         digest.update(path.encode())
+        if names_secret_file(path):
+            continue  # not even for a digest
         try:
             with open_plain(facts.project / path) as file:
                 digest.update(file.read(_FINGERPRINT_BYTES))
@@ -151,18 +156,3 @@ def _record(case: Case, path: Path, sealed: Sealed, by_agent: bool) -> HandoffRe
         cycle=case.cycle.id,
         source=Author.AGENT if by_agent else Author.FACTS,
     )
-
-
-def _commit(project: Path, layout: Layout, path: Path) -> list[str]:
-    """Commit Baton's own files and nothing that the agent staged."""
-    files = [str(p) for p in layout.commit_paths(path)]
-    try:
-        _git(project, ["add", "--", *files])
-        _git(project, ["commit", "--only", "-m", "docs: orchestrator handoff checkpoint", "--", *files])
-    except (OSError, subprocess.SubprocessError) as error:
-        return [f"not committed: {error}"]
-    return ["committed"]
-
-
-def _git(project: Path, args: Sequence[str]) -> None:
-    subprocess.run(["git", "-C", str(project), *args], check=True, capture_output=True, timeout=_GIT_SECONDS)

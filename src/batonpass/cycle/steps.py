@@ -2,12 +2,16 @@
 
 import logging
 from collections.abc import Awaitable, Callable
+from dataclasses import replace
 
 from batonpass.cycle import passing, returning, sealing, writing
 from batonpass.cycle.case import Case
-from batonpass.cycle.moves import Move, Outcome, Step
+from batonpass.cycle.moves import Move, Outcome, Step, Way
 from batonpass.cycle.stage import Stage
+from batonpass.handoff import redacted
+from batonpass.handoff.redact import patterns
 from batonpass.store import StoreAway
+from batonpass.supervisor.watch import Watch
 
 log = logging.getLogger(__name__)
 
@@ -24,8 +28,16 @@ _ACTS: dict[Step, Callable[[Case, Move], Awaitable[Outcome]]] = {
     Step.BACK: returning.bring_back,
     Step.CLOSE: passing.close,
 }
-# From the first ask to the close a cycle holds one of the places that `max_concurrent` gives.
+# From the first ask to the close a cycle holds one of the places that `max_concurrent` gives. A new session needs none:
+# it may stand at a dialog for a while, and nobody else should have to wait for that.
 _HOLDS = (Step.ASK, Step.AWAIT, Step.CHECK, Step.SEAL, Step.PASS, Step.PRIME, Step.VERIFY, Step.BACK)
+
+
+def _without_secrets(stage: Stage, watch: Watch, outcome: Outcome) -> Outcome:
+    """What a step reports, as store and engine may keep it: it quotes documents and receipts."""
+    allow = patterns(stage.config(watch.session.project).redact_allow)
+    note, data = redacted.value(outcome.note, allow), redacted.value(dict(outcome.data), allow)
+    return replace(outcome, note=str(note), data=data if isinstance(data, dict) else {})
 
 
 async def run(stage: Stage, cycle_id: str, move: Move) -> Outcome:
@@ -39,7 +51,7 @@ async def run(stage: Stage, cycle_id: str, move: Move) -> Outcome:
     watch = stage.watch(cycle.session)
     if watch is None:
         return Outcome(move.step, "gone", f"session {cycle.session} is not known on this host")
-    if move.step in _HOLDS:
+    if move.step in _HOLDS and cycle.way != Way.START:
         await stage.slots.hold(cycle_id, cycle.percent or 0.0)
     stage.probe(f"{move.step}:before")
     seq = store.begin_step(cycle_id, move.step, move.attempt, stage.clock.now())
@@ -54,6 +66,7 @@ async def run(stage: Stage, cycle_id: str, move: Move) -> Outcome:
     except Exception as fault:
         log.exception("cycle %s, step %s", cycle_id, move.step)
         outcome = Outcome(move.step, "error", f"{type(fault).__name__}: {fault}")
+    outcome = _without_secrets(stage, watch, outcome)
     stage.probe(f"{move.step}:acted")
     if move.step is Step.CLOSE:
         stage.slots.release(cycle_id)

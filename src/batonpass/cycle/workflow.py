@@ -20,6 +20,7 @@ from batonpass.cycle.plan import next_move
 from batonpass.cycle.stage import Stage
 from batonpass.store import CycleRecord, CycleState, StoreAway, durable_engine, plain_url
 from batonpass.supervisor.outage import until_back
+from batonpass.supervisor.starter import policy_of
 
 log = logging.getLogger(__name__)
 
@@ -151,7 +152,7 @@ class Engine:
             return
         watch = self._stage.watch(cycle.session)
         project = watch.session.project if watch else None
-        policy = Policy(auto_continue=self._stage.config(project).auto_continue_cli)
+        policy = policy_of(cycle, auto_continue=self._stage.config(project).auto_continue_cli)
         if not await self.pass_baton(cycle.id, cycle.session, policy):
             note = "another one is under way"
             self._stage.store.update_cycle(

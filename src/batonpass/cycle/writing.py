@@ -147,6 +147,7 @@ async def _offer(case: Case, move: Move, mark: str) -> Delivery:
         text = prompts.missing(mark, draft, gaps, changed=changed)
     else:
         text = prompts.ask(mark, draft, percent=percent, changed=changed, template=case.config.prompts.ask)
+    text = case.clean(text)
     watch.refresh()
     by_hook = watch.hooks_seen > 0 and (watch.holding_stop or watch.status.state is State.BUSY)
     channel = Channel.HOOK if by_hook else Channel.KEYS
@@ -245,7 +246,7 @@ async def wait(case: Case, move: Move) -> Outcome:
     said = _document_said(watch, mark)
     if said is not None:
         make_inside(watch.session.project, draft.parent)
-        write_private(draft, said)
+        write_private(draft, case.clean(said))
         return Outcome(Step.AWAIT, data={"from": "message"})
     if watch.gone:
         return Outcome(Step.AWAIT, GONE, "the agent went away before it wrote")

@@ -1,6 +1,6 @@
 """The chain: every handoff has a number and names its predecessor."""
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -23,10 +23,12 @@ class Link:
     sealed: bool  # the checksum is there and right
 
 
-def link(path: Path) -> Link | None:
-    """What a file says of its place in the chain; None when it cannot be read as a handoff."""
+def link(path: Path, holding: str = "") -> Link | None:
+    """What a file says of its place in the chain; None when it cannot be read as a handoff, or lacks that text."""
     try:
         text = read_plain(path, follow=False).decode("utf-8")
+        if holding not in text:
+            return None
         handoff = parse(text)
     except (OSError, UnicodeDecodeError, NotAHandoff):
         return None
@@ -41,17 +43,27 @@ def link(path: Path) -> Link | None:
     )
 
 
-def links(layout: Layout) -> list[Link]:
-    """Every handoff of the layout, oldest first; files that cannot be read as one are left out."""
-    return [found for path in layout.list() if (found := link(path))]
+def links(layouts: Iterable[Layout]) -> Iterator[Link]:
+    """Every handoff of these layouts, those in place before archived ones; what cannot be read as one is left out."""
+    for layout in layouts:
+        for path in (*layout.list(), *reversed(layout.archived())):
+            if found := link(path):
+                yield found
 
 
-def last_of(layout: Layout, session: str) -> Path | None:
-    """The handoff that a session began with: the latest sealed one that it, or its predecessor in its place, wrote."""
-    for path in reversed(layout.list()):
-        found = link(path)
-        if found and found.sealed and found.session == session:
-            return path
+def last_of(layouts: Iterable[Layout], session: str) -> Path | None:
+    """The latest handoff that a session wrote, wherever it lies by now: archived, or in another layout."""
+    found = [each for layout in layouts for each in (_by(layout, session, layout.archived()),
+                                                     _by(layout, session, layout.list())) if each]  # fmt: skip
+    return max(found, key=lambda each: each[0])[1] if found else None
+
+
+def _by(layout: Layout, session: str, paths: Sequence[Path]) -> tuple[int, Path] | None:
+    """The last of these that the session wrote, with its number."""
+    for path in reversed(paths):
+        found = link(path, session)
+        if found and found.session == session and _counts(layout, found):
+            return found.number or 0, path
     return None
 
 
@@ -74,7 +86,11 @@ def _last(layout: Layout, found: Sequence[Path]) -> tuple[int, str] | None:
     """The number and name of the last of these handoffs that has one."""
     for path in reversed(found):
         place = link(path)
-        # People write into a document that is kept in place; that breaks its seal and not its number.
-        if place and place.number is not None and (place.sealed or layout.name == "living"):
+        if place and place.number is not None and _counts(layout, place):
             return place.number, path.name
     return None
+
+
+def _counts(layout: Layout, place: Link) -> bool:
+    """Only what is sealed; but people write into a document that is kept in place, and that breaks no chain."""
+    return place.sealed or layout.name == "living"

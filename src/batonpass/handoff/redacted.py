@@ -1,6 +1,7 @@
 """Redaction of what is no document: values for the store, lines of the log."""
 
 import logging
+from collections.abc import Callable
 
 from batonpass.handoff.redact import Allow, redact
 
@@ -17,7 +18,11 @@ def value(given: object, allow: Allow = ()) -> object:
 
 
 class LogFormatter(logging.Formatter):
-    """Lines without secrets, tracebacks included."""
+    """Lines without secrets, tracebacks included; `allow` is asked for every line, for it may change."""
+
+    def __init__(self, form: str, allow: Callable[[], Allow] = tuple) -> None:
+        super().__init__(form)
+        self._allow = allow
 
     def format(self, record: logging.LogRecord) -> str:
-        return redact(super().format(record))[0]
+        return redact(super().format(record), allow=self._allow())[0]

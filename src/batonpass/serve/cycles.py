@@ -27,7 +27,7 @@ class Cycles:
         }
 
     async def list_(self, request: Mapping[str, Any]) -> object:
-        session = self.sessions.meant(request).session.id if request.get("session") else None
+        session = self.sessions.kept(request).id if request.get("session") else None
         return [self.shown(cycle) for cycle in self.store.cycles(session=session, host=self.daemon.host)]
 
     async def show(self, request: Mapping[str, Any]) -> object:

@@ -1,6 +1,7 @@
 """Which handoff a person means, and whether it may be used: a path is anybody's to type."""
 
 import os
+from collections.abc import Iterable
 from pathlib import Path
 
 from batonpass.disk import read_document, stay_inside
@@ -11,14 +12,19 @@ from batonpass.serve.api import Refusal
 from batonpass.store import Store
 
 
-def chosen(store: Store, layout: Layout, cwd: Path, wanted: str | None) -> Path:
-    """The handoff of that number, name or path; the latest when none is named. Raises Refusal."""
+def chosen(
+    store: Store, layout: Layout, cwd: Path, wanted: str | None, others: Iterable[Layout] = ()
+) -> Path:
+    """The handoff of that number, name or path; the latest of the layout when none is named. Raises Refusal.
+
+    One that is archived, or that was written before the layout was changed, is found too.
+    """
     if not wanted:
         latest = layout.latest()
         if latest is None:
             raise Refusal(f"there is no handoff in {layout.project}; give a file", 3)
         return _usable(store, layout.project, latest)
-    for link in links(layout):
+    for link in links((layout, *others)):
         if str(link.number) == wanted or link.path.name == wanted:
             return _usable(store, layout.project, link.path)
     return _usable(store, layout.project, Path(os.path.normpath(cwd / wanted)))

@@ -5,17 +5,22 @@ from contextlib import suppress
 from pathlib import Path
 from typing import Any
 
+from batonpass.delivery import tag
 from batonpass.disk import read_document
 from batonpass.handoff import prompts
+from batonpass.handoff.instructions import PENDING_FILE
+from batonpass.handoff.layouts import every
 from batonpass.handoff.layouts import layout as layout_of
 from batonpass.project import find
 from batonpass.serve import documents, views
 from batonpass.serve.api import Operation, Refusal
 from batonpass.serve.cycles import Cycles
+from batonpass.serve.rescue import Rescue
 from batonpass.serve.sessions import Sessions, folder
 from batonpass.session import State
 from batonpass.store import StoreAway
 from batonpass.supervisor.daemon import Daemon
+from batonpass.supervisor.launch import last_arguments
 
 
 class Handoffs:
@@ -25,6 +30,7 @@ class Handoffs:
         self.daemon, self.sessions, self.cycles = daemon, sessions, cycles
         self.supervisor = daemon.supervisor
         self.store = daemon.store
+        self._rescue = Rescue(daemon)
 
     def table(self) -> dict[str, Operation]:
         return {
@@ -59,21 +65,53 @@ class Handoffs:
         return False
 
     async def continue_(self, request: Mapping[str, Any]) -> object:
-        """A new session that starts from a handoff document."""
+        """A new session that starts from a handoff: a document, or what is rescued of a session first."""
+        if request.get("rescue"):
+            return await self._from_session(request)
         project = find(folder(request)).root
         path = self._document(request, project)
-        project = documents.project_of(self.store, path) or project
-        tag = f"[baton {self.daemon.new_id()} kick 1]"
-        kick = prompts.kick(tag, tag.split()[1], path)
+        return await self._go_on(request, documents.project_of(self.store, path) or project, path)
+
+    async def _from_session(self, request: Mapping[str, Any]) -> dict[str, object]:
+        rescued = await self._rescue.seal(request)
+        old, document = rescued.before, rescued.document
+        if request.get("only_write"):
+            self._rescue.take_back(rescued)
+            return {"session": old.id, "name": old.name, "project": str(old.project), "document": str(document)}
+        same = {
+            "agent": request.get("agent") or old.agent,
+            "name": request.get("name") or old.name,
+            "args": request.get("args") or list(last_arguments(rescued.watch.folder)),
+        }
+        try:
+            answer = await self._go_on({**request, **same}, old.project, document)
+        except Refusal as refusal:
+            self._rescue.take_back(rescued)
+            again = f"the handoff is sealed, go on with: baton continue {document}"
+            raise Refusal(f"{refusal}; {again}", refusal.exit) from refusal
+        self._rescue.end(rescued)
+        return {**answer, "predecessor": old.id}
+
+    async def _go_on(self, request: Mapping[str, Any], project: Path, path: Path) -> dict[str, object]:
+        """Start the successor, and follow it until its receipt is right."""
+        cycle, began = self.daemon.new_id(), self.daemon.clock.now()
+        try:
+            template = self.daemon.config(project).prompts.kick
+            kick = prompts.kick(tag(cycle, "kick", 1), cycle, path, template=template)
+        except prompts.TemplateError as error:
+            raise Refusal(str(error), 2) from error
         answer = await self.sessions.start(request, project, kick, path)
-        (path.parent / "HANDOFF_PENDING.md").unlink(missing_ok=True)
-        return {**answer, "document": str(path)}
+        (path.parent / PENDING_FILE).unlink(missing_ok=True)
+        watch = self.supervisor.watch(str(answer["session"]))
+        if watch is not None:
+            await self.supervisor.starter.go_on(watch, cycle, path, kick, began)
+        return {**answer, "document": str(path), "cycle": cycle}
 
     def _document(self, request: Mapping[str, Any], project: Path) -> Path:
         wanted = request.get("file") or request.get("number")
         config = self.daemon.config(project)
-        layout = layout_of(config.layout, project, config)
-        return documents.chosen(self.store, layout, folder(request), str(wanted) if wanted else None)
+        layout, others = layout_of(config.layout, project, config), every(project, config)
+        return documents.chosen(self.store, layout, folder(request), str(wanted) if wanted else None, others)
 
     async def list_(self, request: Mapping[str, Any]) -> object:
         wanted = request.get("project")

@@ -141,20 +141,25 @@ class Sessions:
     async def status(self, request: Mapping[str, Any]) -> object:
         return status(self.daemon, request)
 
+    def kept(self, request: Mapping[str, Any]) -> Session:
+        """The session of this host by name, id or pane, as the store has it, be it long over. Raises Refusal."""
+        wanted = str(request.get("session"))
+        try:
+            session = self.store.find_session(wanted, host=self.daemon.host) or self.store.find_session(wanted)
+        except AmbiguousSession as error:
+            raise Refusal(str(error), 2) from error
+        if session is None:
+            raise Refusal(f"no session '{wanted}' runs here; see: baton status", 3)
+        if session.host != self.daemon.host:
+            raise Refusal(where_else(self.store, session), 3)
+        return session
+
     def meant(self, request: Mapping[str, Any]) -> Watch:
         """The session of this host that is meant: by name, id or pane; else the only live one of the folder."""
-        wanted = request.get("session")
-        if wanted:
-            try:
-                local = self.store.find_session(str(wanted), host=self.daemon.host)
-                session = local or self.store.find_session(str(wanted))
-            except AmbiguousSession as error:
-                raise Refusal(str(error), 2) from error
-            watch = self.supervisor.watch(session.id) if session else None
-            if session is not None and session.host != self.daemon.host:
-                raise Refusal(where_else(self.store, session), 3)
+        if request.get("session"):
+            watch = self.supervisor.watch(self.kept(request).id)
             if watch is None:
-                raise Refusal(f"no session '{wanted}' runs here; see: baton status", 3)
+                raise Refusal(f"no session '{request.get('session')}' runs here; see: baton status", 3)
             return watch
         live = [w for w in self.supervisor.watches.values() if not w.gone]
         here = [w for w in live if w.session.project == find(folder(request)).root]

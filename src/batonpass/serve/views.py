@@ -2,7 +2,6 @@
 
 from collections.abc import Mapping
 from dataclasses import asdict
-from pathlib import Path
 
 from batonpass.clock import iso
 from batonpass.session import Session, State
@@ -97,14 +96,17 @@ def notification(event: EventRecord) -> dict[str, object]:
 
 
 def handoff_record(record: HandoffRecord) -> dict[str, object]:
+    path = record.path
+    if not path.exists() and (put_away := path.parent / "archive" / path.name).exists():
+        path = put_away
     return {
-        "path": str(record.path),
+        "path": str(path),
         "number": record.number,
         "previous": record.previous,
         "created": iso(record.created),
         "session": record.session,
         "percent": round(record.percent, 1) if record.percent is not None else None,
-        "sealed": record.sealed and Path(record.path).exists(),
+        "sealed": record.sealed and path.exists(),
     }
 
 

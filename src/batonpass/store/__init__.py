@@ -6,8 +6,10 @@ While the database is away (a server that is down, a disk that is full) it is a 
 reports (events, readings, health checks, sessions, deliveries that were seen) is kept and written later.
 """
 
+from collections.abc import Callable
 from types import TracebackType
 
+from batonpass.handoff.redact import Allow
 from batonpass.store.cycles import Cycles
 from batonpass.store.deliveries import Deliveries
 from batonpass.store.engine import Database, default_url, durable_engine, plain_url
@@ -99,12 +101,14 @@ class Store(Overview, Hosts, Readings, Deliveries, Cycles, History):
         self.close()
 
 
-def open_store(url: str) -> Store:
+def open_store(url: str, allow: Callable[[], Allow] = tuple) -> Store:
     """The store at a URL (sqlite:////path or postgresql://…), made or brought up to date as needed.
+
+    Secrets are taken out of what is written, but for what is allowed.
 
     StoreError when it cannot be opened, is damaged, or was written by a newer Baton.
     """
-    database = Database(url)
+    database = Database(url, allow)
     try:
         migrate(database)
     except BaseException:

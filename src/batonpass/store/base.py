@@ -5,6 +5,7 @@ from typing import TYPE_CHECKING, Any, TypeVar
 
 import sqlalchemy as sa
 
+from batonpass.handoff import redacted
 from batonpass.store.engine import Database
 
 if TYPE_CHECKING:
@@ -20,6 +21,10 @@ class Part:
 
     def __init__(self, database: Database) -> None:
         self._db = database
+
+    def _clean(self, value: object) -> Any:
+        """A JSON value without the secrets in its texts."""
+        return redacted.value(value, self._db.allow())
 
     def _all(self, query: sa.Select[Any], kind: type[Record]) -> list[Record]:
         with self._db.read() as connection:

@@ -3,7 +3,6 @@
 import sqlalchemy as sa
 
 from batonpass.delivery import Delivery, DeliveryState
-from batonpass.handoff import redacted
 from batonpass.store.base import Part, values
 from batonpass.store.tables import deliveries
 
@@ -14,7 +13,7 @@ class Deliveries(Part):
     def save_delivery(self, delivery: Delivery) -> None:
         """Keep a delivery as it is now; one that was seen stays as it was seen."""
         with self._db.write() as connection:
-            row = {**values(delivery), "text": redacted.value(delivery.text)}
+            row = {**values(delivery), "text": self._clean(delivery.text)}
             self._db.keep(connection, deliveries, "tag", row, unless=_SEEN)
 
     def delivery(self, tag: str) -> Delivery | None:

@@ -5,7 +5,6 @@ from pathlib import Path
 
 import sqlalchemy as sa
 
-from batonpass.handoff import redacted
 from batonpass.store.base import Part, values
 from batonpass.store.records import EventRecord, HandoffRecord
 from batonpass.store.tables import (
@@ -44,7 +43,7 @@ class History(Part):
         data: Mapping[str, object] | None = None,
     ) -> int:
         """Write a line of the log; gives its number, or 0 when the database is away and it is written later."""
-        row = {"name": name, "at": at, "session": session, "cycle": cycle, "data": redacted.value(dict(data or {}))}
+        row = {"name": name, "at": at, "session": session, "cycle": cycle, "data": self._clean(dict(data or {}))}
         numbers: list[int] = []
 
         def work(connection: sa.Connection) -> None:

@@ -11,7 +11,7 @@ from batonpass.clock import Clock
 from batonpass.cycle.moves import Step
 from batonpass.ladder import UNKNOWN, Action, Decision, History, Ladder, decide
 from batonpass.reading import Reading, Source
-from batonpass.session import Session
+from batonpass.session import Session, State
 from batonpass.store import Store
 from batonpass.supervisor.conversation import News
 from batonpass.supervisor.known import Known
@@ -63,6 +63,13 @@ class Supervisor:
         self.watches[watch.session.id] = watch
         watch.heard = partial(self._heard, watch)
         self.persist(watch)
+
+    def forget_ended(self, before: float) -> None:
+        """Let go of sessions that ended before a moment; what is left to know of them is in the store."""
+        for id, watch in list(self.watches.items()):
+            if watch.session.state is State.ENDED and watch.step is None and (watch.session.ended or 0.0) < before:
+                del self.watches[id]
+                self._standing.pop(id, None)
 
     def standing(self, watch: Watch) -> Standing:
         """The decisions of the live conversation; another conversation starts anew."""

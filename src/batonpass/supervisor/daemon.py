@@ -21,7 +21,7 @@ from batonpass.cycle.stage import Hold, Probe, Stage, at_once, nothing
 from batonpass.cycle.workflow import Engine
 from batonpass.cycle.writing import draft_from_facts
 from batonpass.disk import write_private
-from batonpass.handoff.redact import patterns, redact
+from batonpass.handoff.redact import Allow, patterns, redact
 from batonpass.home import home, socket_path
 from batonpass.serve.api import Api
 from batonpass.session import State
@@ -38,6 +38,7 @@ from batonpass.supervisor.settings import Settings
 from batonpass.supervisor.slots import Slots, StoreLease
 from batonpass.supervisor.spool import Spool
 from batonpass.supervisor.state import AlreadyRunning
+from batonpass.supervisor.tidy import Tidy
 from batonpass.supervisor.watch import Watch
 from batonpass.terminals.base import Terminal, TerminalError
 from batonpass.terminals.text import printable
@@ -46,7 +47,6 @@ log = logging.getLogger(__name__)
 
 _LOOK_SECONDS = 1.0
 _BEAT_SECONDS = 10.0
-_TIDY_SECONDS = 3600.0
 _IDLE_SECONDS = 900.0  # any command or hook that needs a daemon starts one again
 
 
@@ -58,12 +58,12 @@ class Daemon:
         self.clock: Clock = clock or SystemClock()
         self.pid = os.getpid()
         self.started = self.clock.now()
-        state.prepare(root)
-        self._lock = state.lock(root)
         self.config = Settings(root, env)
+        state.prepare(root, self._allowed)
+        self._lock = state.lock(root)
         self.host = state.host_id(root)
         url = self.config(None).store or default_url(root)
-        self.store: Store = open_store(url)
+        self.store: Store = open_store(url, self._allowed)
         lease = StoreLease(self.store, self.host) if self.store.shared else None
         self._panes = Panes()
         self.supervisor = Supervisor(self.store, self.clock, self.config, self.tell)
@@ -87,10 +87,15 @@ class Daemon:
         self._health = Health(self.supervisor, self.terminal)
         self.spool = Spool(root, self.store, self.host)
         self.outage = Outage(self.store, self.clock, self._catch_up)
-        self._beaten = self._tidied = 0.0
+        self._tidy = Tidy(self.supervisor, self.store, self.config, root, self.host)
+        self._beaten = 0.0
         self._owners = Owners()
         self._stopping = asyncio.Event()
         self._last_needed = self.clock.ticks()
+
+    def _allowed(self) -> Allow:
+        """What looks like a secret and is none, by the user's own configuration: no project may say so."""
+        return patterns(self.config(None).redact_allow)
 
     def new_id(self) -> str:
         return secrets.token_hex(4)
@@ -196,15 +201,8 @@ class Daemon:
             self.store.beat(self.host, now, name=socket.gethostname(), version=__version__)
             self.stage.slots.renew()
             self._beaten = now
-        if not away and abs(now - self._tidied) >= _TIDY_SECONDS:
-            self._tidied = now
-            await asyncio.to_thread(self._tidy, now)
-
-    def _tidy(self, now: float) -> None:
-        """Old readings are thinned, and what is older than the retention goes; live sessions keep theirs."""
-        thinned = self.store.thin_readings(now)
-        gone = self.store.purge(now - 86_400 * self.config(None).retention_days)
-        log.info("tidied: %d readings thinned, %d old records removed", thinned, gone)
+        if not away:
+            await self._tidy.look(now)
 
     def _not_wanted(self) -> bool:
         """A daemon whose home was removed, or that has had nothing to watch for a while, ends by itself."""

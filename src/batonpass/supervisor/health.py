@@ -95,8 +95,8 @@ class Health:
             await self._close(watch)
         elif watch.step is None:
             name = watch.session.name
-            kept = "its record is kept, see: baton status"
-            await self._supervisor.notify(watch.session.id, f"{name} died: {why}; {kept}")
+            rescue = f"what it knew is in its record, go on from that with: baton continue --from {watch.session.id}"
+            await self._supervisor.notify(watch.session.id, f"{name} died: {why}; {rescue}")
 
     async def _close(self, watch: Watch) -> None:
         pane = watch.session.pane

@@ -21,6 +21,7 @@ from batonpass.supervisor.watch import Watch
 from batonpass.terminals.base import Terminal, TerminalError
 
 ENTRY = (sys.executable, "-I", "-S", os.path.abspath(_entry.__file__))
+_BEGAN = "began"  # the file that names the handoff which a session was started from
 # What a pane's own environment must decide, not that of whoever asked for the session.
 _OF_THE_PANE = ("TMUX", "TMUX_PANE", "BATON_SESSION", "STY", "WINDOWID")
 
@@ -75,6 +76,7 @@ class PaneLauncher:
         if request.document is not None:
             agent, text = agents.get(request.agent), read_document(request.document)
             Offers(folder, agent).prime(["startup"], parts(text, request.document, agent.prime_cap, agent.prime_parts))
+            write_private(folder / _BEGAN, str(request.document))
         info = await self._terminal(socket).open(
             request.name, request.project, self._argv(session), width=request.width, height=request.height
         )
@@ -171,6 +173,22 @@ class PaneLauncher:
         except (OSError, ValueError, KeyError):
             env = {}
         return Watch(session, agents.get(session.agent), folder, env, self._clock)
+
+
+def began_with(folder: Path) -> Path | None:
+    """The handoff that the session of this folder was started from; None when it was started without one."""
+    try:
+        return Path((folder / _BEGAN).read_text(encoding="utf-8"))
+    except FileNotFoundError:
+        return None
+
+
+def last_arguments(folder: Path) -> tuple[str, ...]:
+    """The user's own arguments that a session was started with, as far as they are still kept."""
+    try:
+        return tuple(json.loads((folder / "order.json").read_text(encoding="utf-8"))["args"])
+    except (OSError, ValueError, LookupError):
+        return ()
 
 
 def forget_order(folder: Path) -> None:

@@ -7,6 +7,7 @@ from collections.abc import Awaitable, Callable, Mapping
 from pathlib import Path
 from typing import Any
 
+from batonpass.handoff import redacted
 from batonpass.home import spool_path
 from batonpass.store import Store
 from batonpass.untrusted import decode
@@ -24,8 +25,9 @@ class Spool:
 
     def keep(self, report: Mapping[str, Any]) -> None:
         """Lay a report by that cannot be used now, to be replayed with the others."""
+        kept = redacted.value(dict(report))
         with open(self._path, "ab", opener=_owner_only) as file:
-            file.write(json.dumps(report).encode("utf-8") + b"\n")
+            file.write(json.dumps(kept).encode("utf-8") + b"\n")
 
     async def replay(self, take: Callable[[Mapping[str, Any]], Awaitable[object]]) -> int:
         """Hand every spooled report on; how many there were. A torn or foreign line is skipped and logged."""

@@ -1,10 +1,13 @@
 """Starting cycles: one at a time for each session, and not before the guards agree."""
 
 import secrets
-from collections.abc import Awaitable, Callable
+from collections.abc import Awaitable, Callable, Mapping
+from pathlib import Path
 
 from batonpass.clock import Clock, iso
-from batonpass.cycle.moves import Policy, Step
+from batonpass.cycle.moves import Policy, Step, Way
+from batonpass.delivery import Channel, Delivery, DeliveryState, tag
+from batonpass.handoff.redact import patterns, redact
 from batonpass.session import State
 from batonpass.store import CycleRecord, CycleState, Store
 from batonpass.supervisor.guards import BREAKER, COOLING, Limits, Verdict, judge
@@ -83,22 +86,50 @@ class Starter:
 
     async def start(self, watch: Watch, cause: str, *, force: bool, by_person: bool = False) -> str | None:
         """Open a cycle for a claimed session and hand it to the engine."""
-        assert self.pass_baton is not None
         try:
             cycle = self._open(watch, cause, by_person)
-            policy = Policy(force=force, auto_continue=self._config(watch.session.project).auto_continue_cli)
-            if await self.pass_baton(cycle.id, watch.session.id, policy):
-                return cycle.id
-            self._store.update_cycle(
-                cycle.id, state=CycleState.POSTPONED, ended=self._clock.now(), note="another one is under way"
-            )
-            watch.step = None
-            return None
+            return await self._begin(watch, cycle, force=force)
         finally:
             self._starting.discard(watch.session.id)
 
-    def _open(self, watch: Watch, cause: str, by_person: bool) -> CycleRecord:
+    async def rescue(self, watch: Watch, cause: str) -> str | None:
+        """A cycle for a claimed session that cannot be asked any more: it ends when the handoff is sealed."""
+        try:
+            return await self._begin(watch, self._open(watch, cause, True, {"only_seal": True}))
+        finally:
+            self._starting.discard(watch.session.id)
+
+    async def go_on(self, watch: Watch, cycle: str, document: Path, kick: str, began: float) -> str | None:
+        """A cycle that follows a session just started from a handoff, until its receipt is right."""
+        session, mark = watch.session, tag(cycle, "kick", 1)
+        record = CycleRecord(
+            id=cycle, session=session.id, host=session.host, cause=f"continued from {document.name}", started=began,
+            way=Way.START, document=document, new_agent_session=session.agent_session,
+            data={"sealed": str(document), "counted": True, "by_person": True},
+        )  # fmt: skip
+        given = Delivery(mark, session.id, cycle, "kick", 1, Channel.ARGV, DeliveryState.SENT, kick, began)
+        self._store.start_cycle(record)
+        self._store.save_delivery(given)
+        watch.step = Step.PRIME
+        return await self._begin(watch, record)
+
+    async def _begin(self, watch: Watch, cycle: CycleRecord, *, force: bool = False) -> str | None:
+        """Hand a cycle to the engine; None when the session has another one under way."""
+        assert self.pass_baton is not None
+        policy = policy_of(cycle, auto_continue=self._config(watch.session.project).auto_continue_cli, force=force)
+        if await self.pass_baton(cycle.id, watch.session.id, policy):
+            return cycle.id
+        self._store.update_cycle(
+            cycle.id, state=CycleState.POSTPONED, ended=self._clock.now(), note="another one is under way"
+        )
+        watch.step = None
+        return None
+
+    def _open(
+        self, watch: Watch, cause: str, by_person: bool, more: Mapping[str, object] | None = None
+    ) -> CycleRecord:
         reading, now = watch.reading, self._clock.now()
+        cause = redact(cause, allow=patterns(self._config(watch.session.project).redact_allow))[0]
         cycle = CycleRecord(
             id=secrets.token_hex(4),
             session=watch.session.id,
@@ -113,6 +144,7 @@ class Starter:
                 "window": reading.window if reading else None,
                 "by_person": by_person,
                 "transcript": str(watch.conversation.transcript) if watch.conversation.transcript else None,
+                **(more or {}),
             },
         )
         self._store.start_cycle(cycle)
@@ -120,6 +152,15 @@ class Starter:
         details = {"cause": cause, "percent": cycle.percent, "by_person": by_person}
         self._store.add_event("HANDOFF_DECISION", now, watch.session.id, cycle.id, details)
         return cycle
+
+
+def policy_of(cycle: CycleRecord, *, auto_continue: bool, force: bool = False) -> Policy:
+    """What a cycle is run by, from its own record: the same at its start and when it is taken up again."""
+    if cycle.way == Way.START:
+        return Policy(way=Way.START, max_backs=0)
+    if cycle.data.get("only_seal"):
+        return Policy(auto_continue=False, why_not="it was rescued from its record")
+    return Policy(force=force, auto_continue=auto_continue)
 
 
 def frequent_sentence(watch: Watch, verdict: Verdict) -> str:

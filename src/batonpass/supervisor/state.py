@@ -6,10 +6,12 @@ import logging.handlers
 import os
 import socket
 import uuid
+from collections.abc import Callable
 from io import TextIOWrapper
 from pathlib import Path
 
 from batonpass.disk import write_private
+from batonpass.handoff.redact import Allow
 from batonpass.handoff.redacted import LogFormatter
 
 
@@ -26,13 +28,13 @@ def trouble(root: Path, error: OSError) -> str:
     )
 
 
-def prepare(root: Path) -> None:
-    """Make the folders, and keep a log in one of them. Raises OSError."""
+def prepare(root: Path, allow: Callable[[], Allow] = tuple) -> None:
+    """Make the folders, and keep a log in one of them, without secrets but what is allowed. Raises OSError."""
     for folder in (root, root / "run", root / "logs", root / "sessions", root / "spool"):
         folder.mkdir(parents=True, exist_ok=True, mode=0o700)
     root.chmod(0o700)
     handler = _OwnLog(root / "logs" / "baton.log", maxBytes=5_000_000, backupCount=3, encoding="utf-8")
-    handler.setFormatter(LogFormatter("%(asctime)s %(levelname)s %(name)s: %(message)s"))
+    handler.setFormatter(LogFormatter("%(asctime)s %(levelname)s %(name)s: %(message)s", allow))
     ours = logging.getLogger("batonpass")
     ours.addHandler(handler)
     ours.setLevel(logging.INFO)

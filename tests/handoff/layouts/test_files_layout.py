@@ -126,7 +126,7 @@ def test_the_next_handoff_follows_the_last_sealed_one(tmp_path: Path) -> None:
     files.write(files.path_for(AT + 5), "no handoff at all")
 
     assert following(files) == (3, "handoff-2026-01-21-143047.md")
-    assert [(link.number, link.previous, link.sealed) for link in links(files)] == [
+    assert [(link.number, link.previous, link.sealed) for link in links([files])] == [
         (1, None, True),
         (2, "handoff-2026-01-21-143046.md", True),
         (7, None, False),

@@ -4,8 +4,8 @@ import json
 from collections.abc import Mapping, Sequence
 from pathlib import Path
 
-from batonpass.agents.base import Binding, Box, Found, HookReport, Launch, LaunchOrder, Status
-from batonpass.agents.claude import hooks, launch, limits, record, status
+from batonpass.agents.base import Binding, Box, Found, HookReport, Launch, LaunchOrder, Past, Status
+from batonpass.agents.claude import hooks, launch, limits, past, record, status
 from batonpass.agents.claude import screen as display
 from batonpass.reading import CONFIDENCE, Reading, Source
 from batonpass.terminals.base import Screen
@@ -19,6 +19,7 @@ class Claude:
     name = "claude"
     clear_command = "/clear"
     paste_seconds = 0.0  # once its box shows the text; an Enter that is swallowed all the same is pressed again
+    memory_file = "CLAUDE.md"
     prime_parts = 3
     prime_cap = 9_500  # it cuts what a hook adds at 10 000 characters; the rest is for the frame around it
     permit_tools: tuple[str, ...] = ("Write", "Edit")
@@ -63,6 +64,9 @@ class Claude:
 
     def find(self, pid: int) -> Found | None:
         return status.find(pid)
+
+    def past(self, wanted: str, env: Mapping[str, str]) -> Past | None:
+        return past.past(wanted, env)
 
     def status(self, binding: Binding) -> Status:
         return status.status(binding)

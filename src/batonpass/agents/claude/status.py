@@ -54,12 +54,14 @@ def find(pid: int) -> Found | None:
         binding = Binding(candidate, None, None, Path(), env)
         said = status(binding)
         if said.agent_session is not None and said.state is not State.DEAD:
-            return Found(candidate, said.agent_session, _transcript(said.agent_session, env), env)
+            return Found(candidate, said.agent_session, transcript(said.agent_session, env), env)
     return None
 
 
-def _transcript(session: str, env: Mapping[str, str]) -> Path | None:
+def transcript(session: str | None, env: Mapping[str, str]) -> Path | None:
     """The record of a conversation: its name is unique, its folder's name is the agent's own business."""
+    if session is None:
+        return None
     return next(config_folder(env).glob(f"projects/*/{session}.jsonl"), None)
 
 
