@@ -31,12 +31,9 @@ def _dead(shared: House, name: str) -> Session:
 def _continued(shared: House, session: Session, *words: str, cwd: Path | None = None) -> dict[str, Any]:
     """The session that goes on, once its receipt has been accepted."""
     started: dict[str, Any] = json.loads(shared.baton("continue", "--json", *words, cwd=cwd or session.project))
-
-    def followed() -> dict[str, Any] | None:
-        cycles = [cycle for cycle in shared.cycles(started["session"]) if cycle["state"] != "running"]
-        return cycles[0] if cycles else None
-
-    cycle = shared.wait("the successor is followed to its receipt", followed)
+    follower = Session(shared, started["name"], session.project, session.faults)
+    follower.adopt(started)
+    cycle = follower.cycle()
     steps = [(step["step"], step["state"]) for step in cycle["steps"]]
     assert (cycle["state"], cycle["way"]) == ("done", "start"), cycle
     assert steps == [("prime", "ok"), ("verify", "ok"), ("close", "ok")]
@@ -50,7 +47,7 @@ def _sealed(session: Session, number: int = 1) -> str:
     document = parse(text)
     assert checksum_ok(text)
     assert (document.number, document.session) == (number, session.id)
-    assert "make the reader survive torn lines" in (document.section("Current Task") or "")
+    assert "make the reader survive torn lines" in text
     assert "never touch the ledger table" in (document.section("Important Context") or "")
     assert "reader.py" in (document.section("Files Modified") or "")
     return text
@@ -148,8 +145,7 @@ def test_a_rescue_that_a_crash_cuts_off_is_finished_by_the_next_daemon(house: Ho
     house.env["BATON_CHAOS"] = "seal:stored"
     house.start()
     session = _dead(house, "cut")
-    with pytest.raises(AssertionError, match="The connection to the Baton daemon broke"):
-        house.baton("continue", "--from", "cut")
+    assert "daemon" in house.baton("continue", "--from", "cut", code=1)
     house.wait("the daemon is gone", lambda: house.daemon_pid() is None)
     house.env.pop("BATON_CHAOS")
     house.start()

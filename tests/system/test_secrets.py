@@ -25,15 +25,15 @@ FRAMES = {
     "named-secret": "DB_PASSWORD={}",
 }
 IN_DOTENV = "mauve-elephant-of-the-env-file"
-TYPED = f"sk-ant-api03-{LETTERS[::-1]}"
+TYPED = f"sk-ant-api03-{LETTERS[::-1][:40]}"
 SHOP = "https://shop.invalid/orders"
 
 
 def _leaks(project: Path) -> None:
     lines = [FRAMES.get(kind, "value {} end").format(secret) for kind, secret in PLANTED.items()]
     half = len(lines) // 2
-    (project / "one.log").write_text("\n".join([*lines[:half], f"open {SHOP}"]), encoding="utf-8")
-    (project / "two.log").write_text("\n".join(lines[half:]), encoding="utf-8")
+    (project / "leak1.log").write_text("\n".join([*lines[:half], f"open {SHOP}"]), encoding="utf-8")
+    (project / "leak2.log").write_text("\n".join(lines[half:]), encoding="utf-8")
     (project / ".env").write_text(f"COLOUR={IN_DOTENV}\n", encoding="utf-8")
 
 
@@ -65,13 +65,13 @@ def _found(house: House, project: Path, secrets: dict[str, str]) -> list[str]:
 
 
 def _talk(house: House, session: Session) -> None:
-    """Four turns: tools print what they should not, a person types it, and the daemon is away for one of them."""
-    session.say(f"make the reader survive torn lines, and never print {TYPED} anywhere")
-    session.until_shown("(1 of")
+    """Two turns: tools print what they should not, a person types it, and the daemon is away for one of them."""
+    session.say(f"never print {TYPED} anywhere")
+    session.until_shown("Done so far: 1")
     session.until_state("idle")
     house.kill_daemon(stay_away=True)
     session.say("now the second one")
-    session.until_shown("(2 of")
+    session.until_shown("Done so far: 2")
     spool = house.home / "spool"
     house.wait("the hooks have reported to the spool", lambda: any(file.stat().st_size for file in spool.iterdir()))
 
@@ -83,17 +83,21 @@ def test_no_secret_of_a_tools_output_or_of_a_person_is_in_any_file_of_baton(hous
     _leaks(project)
     secrets = {**PLANTED, "typed": TYPED, "the .env file": IN_DOTENV}
     house.start()
-    command = "cat .env; cat one.log two.log"
-    session = house.run("leaky", project=project, brain={"jumps": {}, "command": command})
+    session = house.run("leaky", project=project, brain={"jumps": {}, "command": "cat leak{n}.log"})
+    other = house.run("dotenv", project=project, brain={"jumps": {}, "command": "cat .env"})
+    other.say("look at the settings")
+    other.until_shown("Done so far: 1")
     _talk(house, session)
     assert _found(house, project, secrets) == [], "while the daemon is away"
     house.start()
     session.until_state("idle")
-    house.call("handoff", session=session.id, why=f"the token is {TYPED}")
-    assert session.cycle()["state"] == "done"
+    for each in (session, other):
+        house.call("handoff", session=each.id, why=f"the token is {TYPED}")
+    assert [each.cycle()["state"] for each in (session, other)] == ["done", "done"]
     house.wait("a person was told", told.exists)
     assert _found(house, project, secrets) == []
     # It was there to be kept: what is no secret in the same output has arrived.
     record = b"".join(gzip.decompress(file.read_bytes()) for file in (project / "tmp").rglob("*.json.gz"))
     assert b"[REDACTED:" in record
     assert b"now the second one" in record
+    assert SHOP.encode() in record

@@ -25,7 +25,7 @@ def continue_(
         "alone, and go on from that. A session's id or name, or an agent's conversation id or transcript.",
     ),
     start: bool = typer.Option(True, "--start/--no-start", help="With --from: only write the handoff."),
-    agent: str | None = typer.Option(None, "--agent", help="The agent to start (default: claude, or the same again)."),
+    agent: str | None = typer.Option(None, "--agent", help="The agent to start (default: the same again)."),
     detach: bool = typer.Option(False, "--detach", "-d", help="Start it and return at once."),
     json: bool = typer.Option(False, "--json", help="Print the session as JSON; does not attach."),
     name: str | None = typer.Option(None, "--name", "-n", help="What to call the session."),

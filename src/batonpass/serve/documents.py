@@ -4,6 +4,7 @@ import os
 from collections.abc import Iterable
 from pathlib import Path
 
+from batonpass import agents
 from batonpass.disk import read_document, stay_inside
 from batonpass.handoff.chain import links
 from batonpass.handoff.layouts import Layout
@@ -33,6 +34,15 @@ def chosen(
 def project_of(store: Store, path: Path) -> Path | None:
     """The project of a handoff that Baton wrote: the command that a notification names is right in every folder."""
     return next((record.project for record in store.handoffs() if record.path == path), None)
+
+
+def agent_of(path: Path) -> str | None:
+    """The agent that a handoff names as its writer, if it is one that can be started."""
+    try:
+        name = parse(read_document(path)).agent
+    except (OSError, NotAHandoff):
+        return None
+    return name if name in agents.names() else None
 
 
 def _usable(store: Store, project: Path, path: Path) -> Path:

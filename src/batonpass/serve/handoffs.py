@@ -70,7 +70,8 @@ class Handoffs:
             return await self._from_session(request)
         project = find(folder(request)).root
         path = self._document(request, project)
-        return await self._go_on(request, documents.project_of(self.store, path) or project, path)
+        same = {"agent": request.get("agent") or documents.agent_of(path)}
+        return await self._go_on({**request, **same}, documents.project_of(self.store, path) or project, path)
 
     async def _from_session(self, request: Mapping[str, Any]) -> dict[str, object]:
         rescued = await self._rescue.seal(request)
