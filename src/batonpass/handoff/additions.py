@@ -56,8 +56,9 @@ def with_items(body: str, added: Sequence[tuple[str | None, str]]) -> str:
 def told(gaps: Sequence[Gap]) -> list[str]:
     """What is said of the gaps: each in its own words, unless it was added above, which is said once for all."""
     lines = [gap.message for gap in gaps if gap.kind not in _PLACES and gap.kind not in _LISTED]
+    filled = {gap.subject for gap in gaps if gap.kind == "section"}  # from facts, as a whole
     for kind, (name, title) in (_PLACES | _LISTED).items():
-        if count := sum(gap.kind == kind for gap in gaps):
+        if title not in filled and (count := sum(gap.kind == kind for gap in gaps)):
             lines.append(f'{name.capitalize()}: {count}, added to "{title}" and marked as recorded by Baton.')
     return lines
 

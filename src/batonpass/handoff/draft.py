@@ -140,7 +140,8 @@ def _progress(facts: Facts) -> str:
         if state == "pending":
             texts += [text for text in (facts.epic.open if facts.epic else ()) if text not in texts]
             texts += [_carried(item) for item in facts.carried if not item.done and item.text not in texts]
-        parts.append(f"### {heading}\n" + ("\n".join(f"- {text}" for text in texts) or f"- {NONE_KNOWN}"))
+        nothing = "None." if facts.todos or facts.epic else NONE_KNOWN
+        parts.append(f"### {heading}\n" + ("\n".join(f"- {text}" for text in texts) or f"- {nothing}"))
     return "\n\n".join(parts)
 
 

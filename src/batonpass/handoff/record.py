@@ -60,7 +60,7 @@ def recorded(
         (LATE, lambda _: _late(late)),
         (RULES, lambda known: _notes(facts.constraints, known)),
         (CARRIED, lambda known: _carried(facts, known)),
-        (GIT, lambda _: _git(facts.git) if facts.git else ""),
+        (GIT, lambda known: _git(facts.git, known) if facts.git else ""),
         (BACKGROUND, lambda known: _background(facts, known)),
         (TODOS, lambda known: _todos(facts.todos, known)),
         (FAILING, lambda known: _bullets([name for name in facts.failing if name not in known])),
@@ -74,7 +74,7 @@ def recorded(
         (COMMANDS, lambda _: _commands(_past(facts))),
         (TOUCHED, lambda known: _touched(facts, known)),
         (EPIC, lambda known: _epic(facts, known)),
-        (SAID, lambda _: _utterances(facts.said, "Text", facts)),
+        (SAID, lambda known: _utterances(_unheard(facts.said, known), "Text", facts)),
         (UNKNOWN, lambda _: _bullets(facts.missing)),
         (SOURCES, lambda _: _bullets(list(_sources(facts, checkpoint)))),
     )
@@ -127,7 +127,7 @@ def _remarks(facts: Facts, known: str) -> str:
     best = sorted(left, key=lambda note: (substance(note.text), note.at))[-_MOST_REMARKS:]
     later = Later(facts)
     untold = [note for note in left if note in best and not says(known, note.text, share=_SAME)]
-    return _bullets([beside(note.text, later.of_anyone(note)) for note in untold])
+    return _bullets(_each_once([(note.text, later.of_anyone(note)) for note in untold]))
 
 
 def _touched(facts: Facts, known: str) -> str:
@@ -144,8 +144,14 @@ def _prompts(facts: Facts, known: str) -> str:
     later = Later(facts)
     said = [Note(one.at, text, "user") for one in older for text in sentences(current(one.text, facts))]
     left = [note for note in said if note.text != REVOKED and not says(known, note.text, share=_SAME)]
-    lines = dict.fromkeys(beside(note.text, later.of_user(note)) for note in left)
+    lines = _each_once([(note.text, later.of_user(note)) for note in left])
     return joined([(EARLIER, fenced("\n".join(lines)))] * bool(lines) + entries)
+
+
+def _each_once(said: Sequence[tuple[str, str | None]]) -> list[str]:
+    """Sentences with what was said later beside them; one that stands beside another has no line of its own."""
+    seconds = {later for text, later in said if later != text}
+    return list(dict.fromkeys(beside(text, later) for text, later in said if text not in seconds))
 
 
 def _utterances(utterances: Sequence[Utterance], label: str, facts: Facts) -> str:
@@ -165,6 +171,12 @@ def current(text: str, facts: Facts) -> str:
         pattern = r"\s+".join(re.escape(word) for word in sentence.rstrip("…").split())
         text = re.sub(pattern, REVOKED, text)
     return text
+
+
+def _unheard(said: Sequence[Utterance], known: str) -> list[Utterance]:
+    """Texts of which something is not told yet, each once."""
+    last = {one.text: one for one in said}
+    return [one for one in last.values() if any(text not in known for text in sentences(one.text))]
 
 
 def _late(prompts: Sequence[str]) -> str:
@@ -204,13 +216,18 @@ def _todo(todo: Todo) -> str:
     return f"[{'x' if todo.state == 'completed' else ' '}] {todo.text} ({todo.state})"
 
 
-def _git(git: GitFacts) -> str:
+def _git(git: GitFacts, known: str) -> str:
+    """Git's state. A file whose path and state are told already is only counted."""
     lines = [f"- Branch: {git.branch or 'none, detached'}, head {(git.head or 'none yet')[:12]}"]
     if git.upstream:
         lines.append(f"- Upstream: {git.upstream}, {git.ahead} ahead, {git.behind} behind")
     if git.operation:
         lines.append(f"- Under way: {git.operation}")
-    lines += [f"- Changed: {written(change.path)} ({change.state})" for change in git.changes]
+    changed = [f"{written(change.path)} ({change.state})" for change in git.changes]
+    untold = [line for line in changed if line.removesuffix(")") not in known]
+    if len(untold) < len(changed):
+        lines.append(f"- Changed, and told above: {len(changed) - len(untold)} of {len(changed)} files")
+    lines += [f"- Changed: {line}" for line in untold]
     lines += [f"- In conflict: {written(path)}" for path in git.conflicts]
     lines += [f"- Stash: {stash}" for stash in git.stashes]
     made = git.session_commits[:_MOST_COMMITS]
