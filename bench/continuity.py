@@ -67,7 +67,7 @@ def played(
     return report(measures, sizes, beside, corpora=[corpus], more=more)
 
 
-def replayed(folder: Path, manners: Sequence[Manner]) -> tuple[Table, Figures]:
+def replayed(folder: Path, manners: Sequence[Manner], *, documents: Path | None) -> tuple[Table, Figures]:
     """The documents of recorded sessions, in the manners for which there is one."""
     sessions = recorded.recordings(folder)
     measures: dict[str, Measure] = {}
@@ -77,9 +77,12 @@ def replayed(folder: Path, manners: Sequence[Manner]) -> tuple[Table, Figures]:
         for session in sessions:
             with tempfile.TemporaryDirectory(prefix="bk-") as work:
                 try:
-                    texts.append((session.corpus, recorded.handed_over(session, manner, Path(work))))
+                    text = recorded.handed_over(session, manner, Path(work))
                 except FileNotFoundError:
                     continue  # this session's agent wrote no document of that manner
+            texts.append((session.corpus, text))
+            if documents:
+                (documents / f"{session.folder.name}-{manner}.md").write_text(text, encoding="utf-8")
         if texts:
             measures[manner] = measure_all(texts)
             sizes += [tokens(text) for _, text in texts]
@@ -134,7 +137,7 @@ def main() -> int:
         options.error(f"{error}; there are {', '.join(Manner)}")
     if given.corpus:
         try:
-            table, figures = replayed(given.corpus, manners)
+            table, figures = replayed(given.corpus, manners, documents=given.documents)
         except recorded.NotACorpus as error:
             raise Failed(str(error)) from None
     else:

@@ -123,6 +123,9 @@ def _task(facts: Facts) -> str:
     lines = []
     if facts.task:
         lines.append(f"{TASK_UNTIL_NOW} {_quoted(facts.task, _REQUEST_CHARS)}")
+    elif len(facts.prompts) > 1:
+        first = record.current(facts.prompts[0].text, facts)
+        lines.append(f"The session began with the user's request: {_quoted(first, _REQUEST_CHARS)}")
     if facts.last_request:
         lines.append(f"The user's last request: {_quoted(facts.last_request.text, _REQUEST_CHARS)}")
     lines += [f"In work: {_one_line(todo.text)}" for todo in facts.todos if todo.state == "in_progress"]
@@ -193,8 +196,10 @@ def _holding(facts: Facts) -> Facts:
 
 def _decisions(facts: Facts) -> str:
     later = Later(facts)
-    lines = [beside(note.text, later.of_anyone(note)) for note in facts.decisions[-_MOST_DECISIONS:]]
-    lines += [f"Tried, and failed: {note.text}" for note in facts.failures[-_MOST_DECISIONS:]]
+    rules = {note.text for note in facts.constraints}  # told as such
+    decided, failed = ([n for n in notes if n.text not in rules] for notes in (facts.decisions, facts.failures))
+    lines = [beside(note.text, later.of_anyone(note)) for note in decided[-_MOST_DECISIONS:]]
+    lines += [f"Tried, and failed: {note.text}" for note in failed[-_MOST_DECISIONS:]]
     return "\n".join(f"- {_one_line(line)}" for line in lines) or NONE_KNOWN
 
 
@@ -212,7 +217,7 @@ def _next_steps(facts: Facts, meta: Meta) -> str:
     if facts.last_request:
         steps.append(f"Finish the user's last request: {_quoted(facts.last_request.text, 300)}")
     if facts.failing:
-        steps.append(f"Mend the failing tests: {len(facts.failing)} are named under Important Context.")
+        steps.append(f"Mend the failing tests that are named under Important Context ({len(facts.failing)}).")
     elif facts.last_test and facts.last_test.ok is False:
         steps.append(f"Mend what the last test run shows: {_quoted(facts.last_test.command, 200)}")
     pending = [_one_line(todo.text) for todo in facts.todos if todo.state == "pending"]

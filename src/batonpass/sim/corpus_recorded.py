@@ -1,6 +1,7 @@
 """Recorded sessions of any origin, each a folder with its transcript and a list of what must and must not survive."""
 
 import json
+import os
 import shutil
 import subprocess
 from collections.abc import Iterator, Mapping, Sequence
@@ -75,10 +76,15 @@ def _lay_out(recording: Recording, work: Path) -> None:
         shutil.copytree(base, work, dirs_exist_ok=True)
         branch = recording.corpus.branch or "main"
         for words in (["init", "-q", "-b", branch], ["add", "-A"], [*_WHO, "commit", "-qm", "Begin", "--allow-empty"]):
-            subprocess.run(["git", *words], cwd=work, check=True, capture_output=True, timeout=30)
+            subprocess.run(["git", *words], cwd=work, check=True, capture_output=True, timeout=30, env=_long_ago())
     if project.is_dir():
         _remove_what_is_gone(work, project)
         shutil.copytree(project, work, dirs_exist_ok=True)
+
+
+def _long_ago() -> dict[str, str]:
+    """The environment of a commit that is older than any session, and always the same one."""
+    return {**os.environ, **dict.fromkeys(("GIT_AUTHOR_DATE", "GIT_COMMITTER_DATE"), "2020-01-01T00:00:00Z")}
 
 
 def _remove_what_is_gone(work: Path, project: Path) -> None:
