@@ -9,7 +9,8 @@ import pytest
 from batonpass.sim.corpus_measure import measure
 from batonpass.sim.corpus_recorded import NotACorpus, handed_over, recordings
 
-FIXTURE = Path(__file__).parents[1] / "fixtures" / "continuity"
+ROOT = Path(__file__).parents[2]
+FIXTURE = ROOT / "tests" / "fixtures" / "continuity"
 
 
 @pytest.mark.parametrize("manner", ["silent", "careless"])
@@ -57,3 +58,10 @@ def test_a_list_that_cannot_be_used_says_why(tmp_path: Path, given: dict[str, ob
     (folder / "facts.json").write_text(json.dumps(given), encoding="utf-8")
     with pytest.raises(NotACorpus, match=told):
         recordings(tmp_path)
+
+
+def test_the_handoff_in_the_guide_is_what_is_made_today(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.chdir(ROOT)
+    (session,) = recordings(FIXTURE.relative_to(ROOT))
+    made = handed_over(session, "silent", tmp_path)
+    assert made == (ROOT / "docs" / "guide" / "example-handoff.md").read_text(encoding="utf-8")
