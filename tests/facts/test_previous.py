@@ -7,7 +7,7 @@ from batonpass.handoff.draft import Meta, from_facts
 from batonpass.handoff.markdown import parse
 from batonpass.handoff.seal import seal
 from batonpass.transcripts.events import ToolCalled, ToolReturned
-from tests.facts.said import facts_of, ran, user
+from tests.facts.said import agent, facts_of, ran, user
 
 META = Meta(2, None, 40.0, "s1", "claude", "5f0c", "shop", "threshold")
 LATER = 4e9  # the session began after the commit
@@ -109,3 +109,30 @@ def test_plans_and_decisions_of_the_project_are_named(tmp_path: Path) -> None:
         ("plan", ".bmad/plans/ledger.md", "About ledger.md"),
         ("adr", ".bmad/adr/005-money.md", "About 005-money.md"),
     ]
+
+
+def test_decisions_failures_and_values_are_remembered_until_they_are_turned_round(tmp_path: Path) -> None:
+    first = facts_of(
+        tmp_path,
+        user(0.5, "Build the shop."),
+        agent(1, "I decided to store sessions in Redis because it is fast. I chose zod for validation."),
+        agent(2, "Locking the file didn't work on NFS. The broker listens on port 5672. The proxy runs on port 4000."),
+        user(3, "British spelling in the report, please."),
+        *(user(n, f"Part {n} next.") for n in range(4, 9)),
+    )
+    path = tmp_path / "handoff-2026-01-20-141526.md"
+    path.write_text(seal(from_facts(first, META)).text, encoding="utf-8")
+    facts = facts_of(
+        tmp_path,
+        agent(50, "On second thought I switched sessions from Redis to PostgreSQL because it survives a restart."),
+        agent(51, "I moved the proxy from port 4000 to port 4100."),
+        previous=path,
+    )
+    decided = [note.text for note in facts.decisions]
+    assert "I chose zod for validation." in decided
+    assert not any("Redis because it is fast" in text for text in decided)
+    assert "Locking the file didn't work on NFS." in [note.text for note in facts.failures]
+    assert {"5672", "4100"} <= {value.value for value in facts.values}
+    assert "4000" not in {value.value for value in facts.values}
+    assert "British spelling in the report, please." in [note.text for note in facts.heard]
+    assert "British spelling in the report, please." in seal(from_facts(facts, META)).text

@@ -1,6 +1,7 @@
 """Planted sessions: as events and as a transcript the same, and a handoff carries what they hold."""
 
 from collections.abc import Iterator
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
@@ -21,7 +22,7 @@ from batonpass.sim.corpus_seen import SEEN
 from batonpass.sim.corpus_seen_too import SEEN_TOO
 from batonpass.sim.corpus_unseen import UNSEEN
 from batonpass.sim.corpus_words import Words
-from batonpass.transcripts.events import Event, Prompted, Said, ToolCalled, ToolReturned
+from batonpass.transcripts.events import Event, Origin, Prompted, Said, ToolCalled, ToolReturned
 
 META = Meta(1, None, 1_769_100_000, "s1", "claude", None, "p", "threshold", checkpoint="/p/tmp/x.json.gz")
 
@@ -129,3 +130,22 @@ def test_something_superseded_is_told_right_where_what_took_its_place_stands_bes
     fact = Planted("value", "It is on 4000.", (r"\b4000\b",), over=(r"\b5000\b",))
     assert presented(fact, "It is on 4000.")
     assert not presented(fact, "It is on 4000. (said later: It is on 5000.)")
+
+
+def test_a_chain_of_silent_agents_still_knows_at_its_third_link_what_was_said_before_the_first(tmp_path: Path) -> None:
+    corpus = made(2)
+    (tmp_path / "project").mkdir()
+    facts = facts_of(corpus, tmp_path / "project")
+    path = tmp_path / "handoff-1.md"
+    path.write_text(seal(from_facts(facts, META)).text, encoding="utf-8")
+    for link in (2, 3):
+        later = [Prompted(META.created + link, f"Go on with part {link}.", Origin.HUMAN, "p")]
+        facts = gather(facts.project, "claude", None, None, later, (), at=9e9, is_own=lambda _: False, previous=path)
+        path = tmp_path / f"handoff-{link}.md"
+        text = seal(from_facts(facts, replace(META, number=link, created=META.created + link * 100))).text
+        path.write_text(text, encoding="utf-8")
+    said = [fact for fact in corpus.must if fact.kind in ("constraint", "decision", "failure", "value", "todo")]
+    found = measure(replace(corpus, must=tuple(said)), text)
+    assert found.recall >= 0.95, [fact.said for fact in found.lost]
+    assert found.precision >= 0.95, [fact.said for fact in found.stale]
+    assert len(text) <= MAX_CHARS + 120

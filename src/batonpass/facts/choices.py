@@ -1,6 +1,7 @@
 """What was decided and why, and which ways were tried and failed."""
 
 import re
+from collections.abc import Iterable
 
 from batonpass.facts.conversation import is_batons
 from batonpass.facts.model import Note
@@ -59,6 +60,17 @@ class Choices:
             self._hear(event.at, event.text, "agent")
         elif isinstance(event, Prompted) and event.origin is Origin.HUMAN and not is_batons(event.text):
             self._hear(event.at, event.text, "user")
+
+    def standing(self, inherited: Iterable[Note]) -> tuple[Note, ...]:
+        """Those of an earlier conversation's notes that nothing said in this one turns round or says again."""
+        now = [note.text for note in (*self.decisions, *self.failures)]
+        return tuple(
+            note
+            for note in inherited
+            if not any(
+                same(note.text, text) or (_REVERSED.search(text) and _near(text, note.text) >= _SAME) for text in now
+            )
+        )
 
     def _hear(self, at: float, text: str, source: str) -> None:
         last: Note | None = None

@@ -22,6 +22,7 @@ from batonpass.facts.subagents import Subagents
 from batonpass.facts.todos import Todos
 from batonpass.facts.tools import Tools
 from batonpass.facts.values import Values
+from batonpass.handoff.document import Handoff
 from batonpass.transcripts.events import Event, ToolCalled, ToolReturned
 
 T = TypeVar("T")
@@ -117,6 +118,7 @@ class Followed:
             inherited = predecessor.constraints(document, path.name)
             carried = predecessor.open_items(document, path.name, _finished(facts))
             task = predecessor.task(document)
+            facts = self._remembering(facts, document, path.name)
         current, revoked = self.rules.inherit(inherited)
         return replace(facts, constraints=current, revoked=revoked, carried=carried, task=task)
 
@@ -132,6 +134,22 @@ class Followed:
 
     def _read_git(self) -> GitFacts | None:
         return read_git(self._project, self._is_own, since=self.conversation.began, touched=self.tools.touched)
+
+    def _remembering(self, facts: Facts, document: Handoff, name: str) -> Facts:
+        """With what the previous handoff knew of decisions, failures and values, as far as it still stands."""
+        decided, failed = predecessor.decisions(document, name)
+        noted = predecessor.values(document, name)
+        values = self.values.after(noted)
+        known = {value.text for value in (*values.current, *values.stale.values())}
+        return replace(
+            facts,
+            heard=predecessor.words(document, name),
+            decisions=(*self.choices.standing(decided), *facts.decisions),
+            failures=(*self.choices.standing(failed), *facts.failures),
+            remarks=(*(note for note in noted if note.text not in known), *facts.remarks),
+            values=values.current,
+            stale=tuple(values.stale.values()),
+        )
 
     def _git(self, missing: list[str], at: float) -> GitFacts | None:
         looked, self._looked = self._looked, None  # good for one look, for nobody tells what others do to the files

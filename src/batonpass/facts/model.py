@@ -189,6 +189,7 @@ class Facts:
     transcript: Path | None
     git: GitFacts | None
     prompts: tuple[Utterance, ...] = ()  # of people, oldest first; Baton's own are left out
+    heard: tuple[Note, ...] = ()  # sentences of people that the previous handoff quotes
     said: tuple[Utterance, ...] = ()  # the agent's last texts, oldest first
     touched: tuple[str, ...] = ()  # files that tools wrote, in order of first touch
     commands: tuple[Command, ...] = ()  # the last ones, oldest first

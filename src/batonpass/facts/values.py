@@ -1,10 +1,10 @@
 """Ports, addresses, versions and names that were said, with what they stand for."""
 
 import re
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 
 from batonpass.facts.conversation import is_batons
-from batonpass.facts.model import Value
+from batonpass.facts.model import Note, Value
 from batonpass.facts.wording import sentences, stems
 from batonpass.transcripts.events import Event, Origin, Prompted, Said
 
@@ -74,6 +74,16 @@ class Values:
     @property
     def current(self) -> tuple[Value, ...]:
         return tuple(self._known.values())
+
+    def after(self, inherited: Iterable[Note]) -> "Values":
+        """All values when these notes were known before the first event: what was said since then replaces theirs."""
+        merged = Values()
+        for note in inherited:
+            merged._hear(note.at, note.text, note.source)
+        for value in self.current:
+            merged._hear(value.at, value.text, value.source)
+        merged.stale |= self.stale
+        return merged
 
     def _hear(self, at: float, text: str, source: str) -> None:
         for sentence in sentences(text):

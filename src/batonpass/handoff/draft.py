@@ -6,7 +6,7 @@ from dataclasses import dataclass, replace
 from batonpass.agents.base import BackgroundTask
 from batonpass.facts.later import Later, beside
 from batonpass.facts.model import Facts, OpenItem
-from batonpass.facts.previous import TASK_UNTIL_NOW
+from batonpass.facts.previous import FAILED, TASK_UNTIL_NOW
 from batonpass.handoff import names, paths, record
 from batonpass.handoff.additions import additions, failing_test, told
 from batonpass.handoff.additions import with_items as _with_items
@@ -199,7 +199,7 @@ def _decisions(facts: Facts) -> str:
     rules = {note.text for note in facts.constraints}  # told as such
     decided, failed = ([n for n in notes if n.text not in rules] for notes in (facts.decisions, facts.failures))
     lines = [beside(note.text, later.of_anyone(note)) for note in decided[-_MOST_DECISIONS:]]
-    lines += [f"Tried, and failed: {note.text}" for note in failed[-_MOST_DECISIONS:]]
+    lines += [f"{FAILED}{note.text}" for note in failed[-_MOST_DECISIONS:]]
     return "\n".join(f"- {_one_line(line)}" for line in lines) or NONE_KNOWN
 
 

@@ -142,7 +142,8 @@ def _prompts(facts: Facts, known: str) -> str:
     entries = _entries(newer, "Prompt", facts, first=len(older) + 1)
     known = "\n".join([known, *(text for _, text in entries)])
     later = Later(facts)
-    said = [Note(one.at, text, "user") for one in older for text in sentences(current(one.text, facts))]
+    said = [replace(note, text=current(note.text, facts)) for note in facts.heard]
+    said += [Note(one.at, text, "user") for one in older for text in sentences(current(one.text, facts))]
     left = [note for note in said if note.text != REVOKED and not says(known, note.text, share=_SAME)]
     lines = _each_once([(note.text, later.of_user(note)) for note in left])
     return joined([(EARLIER, fenced("\n".join(lines)))] * bool(lines) + entries)
