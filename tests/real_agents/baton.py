@@ -61,6 +61,16 @@ class Baton:
         self.session, self._pane = started["session"], started["pane"]
         return self.wait_for(lambda status: status["state"] in ("idle", "busy", "waiting"))
 
+    def run_codex(self, *options: str, prompt: str | None = None) -> Status:
+        """Start Codex under supervision, with a first prompt if one is given, and wait until it answers."""
+        self.start_codex("-a", "never", "-s", "danger-full-access", *options, *(["--", prompt] if prompt else []))
+        return self.wait_for(lambda status: status["state"] in ("idle", "busy"))
+
+    def start_codex(self, *args: str) -> None:
+        """Start Codex under supervision with these arguments."""
+        started = json.loads(self.command("run", "codex", "--detach", "--json", "--", *args))
+        self.session, self._pane = started["session"], started["pane"]
+
     def call(self, op: str, **fields: object) -> Any:
         """An answer of the daemon, asked directly: quicker than a command."""
         with socket.socket(socket.AF_UNIX, socket.SOCK_STREAM) as connection:

@@ -3,12 +3,12 @@
 from itertools import pairwise
 
 from batonpass.delivery import DeliveryState, tags_in
-from batonpass.sim.anthropic import AnthropicModel, Recorded
+from batonpass.sim.scripted_model import Recorded, ScriptedModel
 from batonpass.store import CycleRecord
 from tests.real_agents.baton import Baton
 
 
-def assert_passed(baton: Baton, model: AnthropicModel, cycle: CycleRecord, *, receipt: bool = True) -> None:
+def assert_passed(baton: Baton, model: ScriptedModel, cycle: CycleRecord, *, receipt: bool = True) -> None:
     """The cycle ended well, in the right order, and its successor has the handoff and works."""
     wanted = "done" if receipt else "unverified"
     assert cycle.state == wanted, f"cycle {cycle.id} is {cycle.state}: {cycle.note}\n{baton.story()}"
@@ -33,7 +33,7 @@ def _sealed_before_the_pass(baton: Baton, cycle: CycleRecord) -> None:
     assert cycle.document.stat().st_mtime < began
 
 
-def _successors_requests(model: AnthropicModel, cycle: CycleRecord) -> list[Recorded]:
+def _successors_requests(model: ScriptedModel, cycle: CycleRecord) -> list[Recorded]:
     return [request for request in model.main_requests() if request.session == cycle.new_agent_session]
 
 
@@ -46,7 +46,7 @@ def _handoff_is_in(request: Recorded, cycle: CycleRecord) -> None:
     assert any("(N1)" in line for line in lines)
 
 
-def _each_prompt_arrived_once(baton: Baton, model: AnthropicModel, cycle: CycleRecord) -> None:
+def _each_prompt_arrived_once(baton: Baton, model: ScriptedModel, cycle: CycleRecord) -> None:
     given = {d.tag: d for d in baton.store.deliveries(cycle=cycle.id)}
     texts = model.user_texts()
     for tag, delivery in given.items():
@@ -57,7 +57,7 @@ def _each_prompt_arrived_once(baton: Baton, model: AnthropicModel, cycle: CycleR
     assert arrived <= set(given), "a prompt arrived that was never given"
 
 
-def _works(model: AnthropicModel, cycle: CycleRecord) -> None:
+def _works(model: ScriptedModel, cycle: CycleRecord) -> None:
     """After the receipt the model is asked again, with the result of the tool that the successor called."""
 
     def went_on(request: Recorded) -> bool:

@@ -131,6 +131,17 @@ def baton(claude_cli: Path, claude_home: dict[str, str], project: Path) -> Itera
 
 
 @pytest.fixture
+def codex_baton(codex_cli: Path, codex_home: dict[str, str], project: Path) -> Iterator[Baton]:
+    """A Baton of this test's own for Codex; nothing runs before its first command."""
+    with tempfile.TemporaryDirectory(prefix="b", dir="/tmp", ignore_cleanup_errors=True) as folder:
+        own = Baton(Path(folder), project, {**codex_home, "BATON_CODEX": str(codex_cli)})
+        try:
+            yield own
+        finally:
+            own.close()
+
+
+@pytest.fixture
 def bell(tmp_path: Path) -> Iterator[Bell]:
     """What hooks ring; see Bell.settings."""
     ringing = Bell(tmp_path / "bell")

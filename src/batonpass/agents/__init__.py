@@ -6,6 +6,7 @@ from batonpass.agents.base import Agent
 
 _AGENTS = {
     "claude": "batonpass.agents.claude:Claude",
+    "codex": "batonpass.agents.codex:Codex",
     "scripted": "batonpass.agents.scripted:Scripted",
 }
 

@@ -50,6 +50,7 @@ class Launch:
     agent_session: str | None  # known before the start where the agent lets us choose it
     transcript: Path | None
     chained_statusline: str | None = None  # the user's own status line command, run by ours
+    notice: str | None = None  # what the user should know of how it is started, in one sentence
 
 
 # HOOK ROLES: an adapter configures its agent to run `*order.hook, ROLE [PART]` with the payload on stdin:
@@ -168,6 +169,8 @@ class Agent(Protocol):
     name: str
     clear_command: str  # what a person types to start a new conversation in place
     memory_file: str  # in a project: what the agent loads into every conversation, hook or no hook
+    starts_with_prompt: bool  # its session-start hook comes with the first prompt; until then `status` names it
+    says_waiting: bool  # `status` tells that it waits in a dialog; else the screen is looked at
 
     def launch(self, order: LaunchOrder) -> Launch:
         """Write what the launch needs into order.folder and say how to start. Raises NotInstalled."""
@@ -210,7 +213,7 @@ class Agent(Protocol):
         ...
 
     def state_files(self, binding: Binding) -> Sequence[Path]:
-        """Files whose change means that `status` may answer differently now."""
+        """Files whose change means that `status` may answer differently now; of a folder, any file in it."""
         ...
 
     def dialog(self, screen: Screen) -> str | None:

@@ -5,6 +5,7 @@ Where the system shows no processes in /proc, nothing is found.
 
 import os
 from collections.abc import Iterator
+from contextlib import suppress
 from pathlib import Path
 
 
@@ -19,6 +20,14 @@ def with_descendants(pid: int) -> Iterator[int]:
         except OSError:
             continue
         waiting += [int(child) for child in children.split()]
+
+
+def everyone() -> list[int]:
+    """Every process that the system shows."""
+    try:
+        return [int(name) for name in os.listdir("/proc") if name.isdecimal()]
+    except OSError:
+        return []
 
 
 def arguments(pid: int) -> list[str]:
@@ -36,3 +45,54 @@ def _words(pid: int, name: str) -> list[str]:
         return os.fsdecode(Path(f"/proc/{pid}/{name}").read_bytes()).split("\0")
     except OSError:
         return []
+
+
+def open_files(pid: int) -> list[str]:
+    """The paths of what it holds open."""
+    folder = f"/proc/{pid}/fd"
+    try:
+        numbers = os.listdir(folder)
+    except OSError:
+        return []
+    paths: list[str] = []
+    for number in numbers:
+        with suppress(OSError):  # closed in between
+            paths.append(os.readlink(f"{folder}/{number}"))
+    return paths
+
+
+def alive(pid: int) -> bool:
+    """Whether there is such a process, and not only its remains."""
+    if (facts := _facts(pid)) is not None:
+        return facts[0] not in ("Z", "X")
+    if os.path.isdir("/proc/self"):
+        return False
+    try:
+        os.kill(pid, 0)
+    except ProcessLookupError:
+        return False
+    except PermissionError:
+        return True
+    return True
+
+
+def started(pid: int) -> float | None:
+    """When it was started, in seconds since the epoch, to about a second; None where the system does not tell."""
+    facts = _facts(pid)
+    try:
+        lines = Path("/proc/stat").read_text(encoding="ascii").splitlines()
+    except OSError:
+        return None
+    booted = next((int(line.split()[1]) for line in lines if line.startswith("btime ")), None)
+    if facts is None or booted is None:
+        return None
+    return booted + int(facts[19]) / os.sysconf("SC_CLK_TCK")
+
+
+def _facts(pid: int) -> list[str] | None:
+    """The kernel's figures behind the program's name, which may hold blanks and brackets itself."""
+    try:
+        text = Path(f"/proc/{pid}/stat").read_text(encoding="utf-8", errors="replace")
+    except OSError:
+        return None
+    return text.rpartition(")")[2].split()

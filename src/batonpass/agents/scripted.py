@@ -43,6 +43,8 @@ class Scripted:
 
     name = "scripted"
     clear_command = "/clear"
+    starts_with_prompt = False
+    says_waiting = True
     paste_seconds = 0.0
     memory_file = "AGENTS.md"
     prime_parts = 3

@@ -104,6 +104,7 @@ class StartedSession(TypedDict):
     project: str
     agent: str
     attach: list[str]
+    notice: NotRequired[str | None]  # what the user should know of how it was started
 
 
 class Written(TypedDict):

@@ -67,6 +67,9 @@ def agent_arguments(ctx: typer.Context) -> list[str]:
 
 def present(started: StartedSession, *, detach: bool, json: bool) -> None:
     """Show a session that was just started: as JSON, by attaching to it, or by saying how to."""
+    notice = started.get("notice")
+    if notice and not json:
+        say(f"{clean(notice)}.")
     if json:
         print_json(started)
     elif not detach and sys.stdin.isatty() and sys.stdout.isatty():

@@ -79,7 +79,9 @@ class Sessions:
             raise Refusal(f"tmux could not open a pane for {name}: {str(error).rstrip('.')}{way_out}") from error
         self.supervisor.add(watch)
         self.daemon.follow_files()
-        return {**views.session_record(watch), "attach": await self._attach(watch)}
+        if watch.notice:
+            await self.daemon.tell(watch.session.id, watch.notice)
+        return {**views.session_record(watch), "attach": await self._attach(watch), "notice": watch.notice}
 
     async def _attach(self, watch: Watch) -> list[str]:
         assert watch.session.pane is not None

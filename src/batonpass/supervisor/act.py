@@ -93,8 +93,9 @@ class Supervisor:
         """A hook of the session's own conversation. Returns when the agent may go on."""
         if report.foreign:
             return
+        known = watch.knows_start(report)
         watch.take_hook(report, at)
-        if report.kind is HookKind.SESSION_START:
+        if report.kind is HookKind.SESSION_START and not known:
             self.started(watch, report.source, at)
         self.take_news(watch)
         self.persist(watch)
@@ -106,6 +107,11 @@ class Supervisor:
         elif report.kind is HookKind.SESSION_END and report.agent_session == watch.conversation.agent_session:
             watch.leaving = report.source == "prompt_input_exit"
         watch.refresh()
+
+    def follow_word(self, watch: Watch) -> None:
+        """Move along when the agent itself says that another conversation is in front."""
+        if watch.follow_word():
+            self.started(watch, watch.starts[-1].source, self.clock.now())
 
     def started(self, watch: Watch, source: str | None, at: float) -> None:
         """Keep that a conversation began: after a crash it tells whether the baton was passed."""

@@ -234,7 +234,9 @@ class Daemon:
         owners = Owners()
         for watch in self.supervisor.watches.values():
             if not watch.gone:
-                files, folders = [*watch.agent.state_files(watch.binding)], [self.launcher.draft_dir(watch)]
+                own = watch.agent.state_files(watch.binding)
+                files = [path for path in own if not path.is_dir()]
+                folders = [self.launcher.draft_dir(watch), *(path for path in own if path.is_dir())]
                 if watch.conversation.transcript is not None:
                     files.append(watch.conversation.transcript)
                     folders.append(watch.conversation.transcript.parent)  # where the next conversation's will be
@@ -254,6 +256,7 @@ class Daemon:
         """Look at a session now; what the store cannot take part in is made up for when it is back."""
         try:
             watch.refresh()
+            self.supervisor.follow_word(watch)
             self.supervisor.take_news(watch)
         except StoreAway:
             log.debug("%s is considered again when the store is back", watch.session.name)

@@ -46,8 +46,7 @@ class Health:
             await self._check_pane(watch, watch.session.pane, panes)
         if not watch.gone:
             watch.refresh()
-            if watch.follow_word():
-                self._supervisor.started(watch, "clear", self._supervisor.clock.now())
+            self._supervisor.follow_word(watch)
             self._supervisor.take_news(watch)
             await self._read_screen(watch)
             await self._check_dialog(watch)
@@ -109,7 +108,8 @@ class Health:
 
     async def _check_dialog(self, watch: Watch) -> None:
         session, now = watch.session, self._supervisor.clock.ticks()
-        if watch.status.state in (State.STARTING, State.UNKNOWN):
+        silent = watch.status.state is State.BUSY and not watch.agent.says_waiting
+        if silent or watch.status.state in (State.STARTING, State.UNKNOWN):
             await self._check_start(watch)
         else:
             watch.dialog = None

@@ -22,6 +22,7 @@ _BUSY_SECONDS = 60.0  # how long a typed prompt may stand in the box of an agent
 _ENTERS = 3
 _ENOUGH = 12  # visible characters by which a part of a text is told
 _ABRIDGED = re.compile(r"\[Pasted text #\d+(?: \+(\d+) lines?)?\]")
+_COUNTED = re.compile(r"\[Pasted Content (\d+) chars\](?: #\d+)?")
 _POLITE_SECONDS = 60.0  # how long somebody may read in copy-mode before Baton leaves it for them
 
 
@@ -220,11 +221,16 @@ def shows_only(shown: str, text: str) -> bool:
     True
     >>> shows_only("[Pasted text #2 +3 lines]", "a\nb\nc\nd")
     True
+    >>> shows_only("[Pasted Content 7 chars]", "a\nb\nc\nd")
+    True
     >>> shows_only("/clear please", "/clear")
     False
     """
     abridged = _ABRIDGED.fullmatch(shown.strip())
     if abridged:
         return int(abridged.group(1) or 0) == text.strip().count("\n")
+    counted = _COUNTED.fullmatch(shown.strip())
+    if counted:
+        return int(counted.group(1)) == len(text.strip())
     seen, whole = "".join(shown.split()), "".join(text.split())
     return seen == whole or (len(seen) >= _ENOUGH and seen in whole)

@@ -98,7 +98,9 @@ class PaneLauncher:
             adopted=False,
             created=self._clock.now(),
         )
-        return Watch(record, agents.get(request.agent), folder, launch.env, self._clock)
+        watch = Watch(record, agents.get(request.agent), folder, launch.env, self._clock)
+        watch.notice = launch.notice
+        return watch
 
     async def respawn(self, watch: Watch, *, kick: str | None, resume: str | None = None) -> str | None:
         """End what runs in the session's pane and start the agent anew there, with the same arguments."""

@@ -61,6 +61,7 @@ class Watch:
         self.step: str | None = None  # of the cycle that is under way
         self.due: tuple[str, float] | None = None  # a cycle's round, and when its time is up by the ticks
         self.leaving = False  # the user closed the agent
+        self.notice: str | None = None  # what the user should know of how it was started
         self.dialog: str | None = None  # what the screen shows where the agent itself says nothing yet
         self.heard: Callable[[News], None] = lambda news: None  # whoever acts on what a read brings
         self._waiters: set[asyncio.Event] = set()
@@ -192,7 +193,11 @@ class Watch:
 
     def follow_word(self) -> bool:
         """Where no hook tells, follow the agent's own word on which conversation is in front; True when it moved."""
-        if self.hooks_seen or self.session.pid is None or self.gone:
+        if self.session.pid is None or self.gone:
+            return False
+        if self.agent.starts_with_prompt and self._began_unheard():
+            return True
+        if self.hooks_seen:
             return False
         said = self.status.agent_session
         if said is None or (said == self.conversation.agent_session and self.conversation.transcript is not None):
@@ -205,6 +210,19 @@ class Watch:
         if found.transcript is not None:
             self._follow(found.transcript)
         return False
+
+    def knows_start(self, report: HookReport) -> bool:
+        """Whether the agent's own word told of this start before the hook, which comes with the first prompt."""
+        told = [start.source for start in self.starts if start.agent_session == report.agent_session]
+        return self.agent.starts_with_prompt and report.source in ("startup", "clear") and report.source in told
+
+    def _began_unheard(self) -> bool:
+        """Follow a conversation that its agent names before any hook does. One that was left is not gone back to."""
+        said = self.status.agent_session
+        if said is None or said == self.conversation.agent_session or any(s.agent_session == said for s in self.starts):
+            return False
+        source = "clear" if self.conversation.agent_session else "startup"
+        return self.begin(said, None, source, self.clock.now())
 
     def _follow(self, transcript: Path) -> None:
         if transcript != self.conversation.transcript:

@@ -18,6 +18,8 @@ class Claude:
 
     name = "claude"
     clear_command = "/clear"
+    starts_with_prompt = False
+    says_waiting = True
     paste_seconds = 0.0  # once its box shows the text; an Enter that is swallowed all the same is pressed again
     memory_file = "CLAUDE.md"
     prime_parts = 3

@@ -1,26 +1,16 @@
 """What Claude Code's screen shows: the input box, a dialog, a figure."""
 
 import re
-from collections.abc import Iterator
-from dataclasses import dataclass
 from math import inf
 
 from batonpass.agents.base import Box, BoxState
 from batonpass.agents.claude.limits import DEFAULT_WINDOW, LARGE_WINDOW
 from batonpass.terminals.base import Screen
+from batonpass.terminals.cells import Cell, cells, plain
 
-_SGR = re.compile(r"\x1b\[([0-9;:]*)m")
-_OTHER_ESCAPE = re.compile(r"\x1b(?:\[[0-?]*[ -/]*[@-~]|\][^\x07\x1b]*(?:\x07|\x1b\\)?|[ -/]*[0-~])")
 _RULE = re.compile(r"─{8,}")
 _PROMPT, _SHELL_PROMPT = "❯\u00a0", "!\u00a0"
 _CARET_HOME = 2  # columns taken by the prompt sign and its blank
-
-
-@dataclass(frozen=True, slots=True)
-class _Cell:
-    char: str
-    dim: bool
-    inverse: bool
 
 
 def box(screen: Screen) -> Box:
@@ -28,24 +18,24 @@ def box(screen: Screen) -> Box:
 
     Shell mode counts as text, a lone `!`: a prompt typed there would be run as a command.
     """
-    rows = list(_cells(screen.rows))
-    rules = [index for index, row in enumerate(rows) if _RULE.match(_plain(row))]
+    rows = list(cells(screen.rows))
+    rules = [index for index, row in enumerate(rows) if _RULE.match(plain(row))]
     if len(rules) < 2:
         return Box(BoxState.UNKNOWN)
     top, bottom = rules[-2], rules[-1]
     inside = rows[top + 1 : bottom]
-    if not inside or not _plain(inside[0]).startswith((_PROMPT, _SHELL_PROMPT)):
+    if not inside or not plain(inside[0]).startswith((_PROMPT, _SHELL_PROMPT)):
         return Box(BoxState.UNKNOWN)
-    shell = _plain(inside[0]).startswith(_SHELL_PROMPT)
+    shell = plain(inside[0]).startswith(_SHELL_PROMPT)
     typed = inside[0][_CARET_HOME:]
     home = (screen.cursor_x, screen.cursor_y) == (_CARET_HOME, top + 1)
     if len(inside) == 1 and home and _is_placeholder(typed):
         return Box(BoxState.TEXT, "!") if shell else Box(BoxState.EMPTY)
-    lines = [("!" if shell else "") + _plain(typed), *(_plain(row)[_CARET_HOME:] for row in inside[1:])]
+    lines = [("!" if shell else "") + plain(typed), *(plain(row)[_CARET_HOME:] for row in inside[1:])]
     return Box(BoxState.TEXT, "\n".join(line.rstrip() for line in lines))
 
 
-def _is_placeholder(typed: list[_Cell]) -> bool:
+def _is_placeholder(typed: list[Cell]) -> bool:
     """Nothing, or a hint: its first cell is under the caret, every other is dim.
 
     One character alone under the caret could be either; it counts as text.
@@ -54,50 +44,6 @@ def _is_placeholder(typed: list[_Cell]) -> bool:
     if not shown:
         return True
     return shown[-1] > 0 and all(typed[index].dim for index in shown if index > 0)
-
-
-def _plain(row: list[_Cell]) -> str:
-    return "".join(cell.char for cell in row)
-
-
-def _cells(rows: tuple[str, ...]) -> Iterator[list[_Cell]]:
-    """Each row as cells; attributes run on from row to row, as terminals send them."""
-    dim = inverse = False
-    for row in rows:
-        cells: list[_Cell] = []
-        position = 0
-        while position < len(row):
-            if match := _SGR.match(row, position):
-                dim, inverse = _attributes(match.group(1), dim, inverse)
-                position = match.end()
-            elif match := _OTHER_ESCAPE.match(row, position):
-                position = match.end()
-            else:
-                cells.append(_Cell(row[position], dim, inverse))
-                position += 1
-        yield cells
-
-
-def _attributes(codes: str, dim: bool, inverse: bool) -> tuple[bool, bool]:
-    numbers = iter(re.split("[;:]", codes))
-    for number in numbers:
-        match number:
-            case "" | "0":
-                dim = inverse = False
-            case "2":
-                dim = True
-            case "22":
-                dim = False
-            case "7":
-                inverse = True
-            case "27":
-                inverse = False
-            case "38" | "48" | "58":  # a colour: its own numbers (5;n or 2;r;g;b) are no attributes
-                for _ in range(1 if next(numbers, "") == "5" else 3):
-                    next(numbers, "")
-            case _:
-                pass
-    return dim, inverse
 
 
 _DIALOGS = (

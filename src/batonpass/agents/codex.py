@@ -1,0 +1,128 @@
+"""Codex, as Baton drives it."""
+
+import json
+from collections.abc import Iterable, Mapping, Sequence
+from pathlib import Path
+
+from batonpass.agents import codex_launch, codex_record, codex_screen, codex_status
+from batonpass.agents.base import Binding, Box, Found, HookKind, HookReport, Launch, LaunchOrder, Past, Status
+from batonpass.reading import Reading
+from batonpass.terminals.base import Screen
+from batonpass.transcripts.events import Event
+from batonpass.untrusted import identifier
+
+_KINDS = {
+    "SessionStart": HookKind.SESSION_START,
+    "SessionEnd": HookKind.SESSION_END,
+    "UserPromptSubmit": HookKind.PROMPT,
+    "Stop": HookKind.STOP,
+    "PostToolUse": HookKind.TOOL,
+    "PermissionRequest": HookKind.PERMISSION,
+    "PreCompact": HookKind.COMPACT,
+    "PostCompact": HookKind.COMPACT,
+    "SubagentStart": HookKind.SUBAGENT_START,
+    "SubagentStop": HookKind.SUBAGENT_STOP,
+}
+_WINDOW = 272_000 * 95 // 100  # of every model that its catalogue names; it reports 95 % of the raw window
+
+
+class Codex:
+    """The Agent protocol over Codex CLI 0.166; see `batonpass.agents.base` for what each method promises."""
+
+    name = "codex"
+    clear_command = "/clear"
+    memory_file = "AGENTS.md"
+    starts_with_prompt = True
+    says_waiting = False
+    paste_seconds = 0.0  # once its box shows the text
+    prime_parts = 3
+    prime_cap = 9_500
+    # A permission request for a file holds a whole patch, in which no single path could be checked.
+    permit_tools: tuple[str, ...] = ()
+    permit_path_at: tuple[str, ...] = ("tool_input", "file_path")
+
+    def __init__(self) -> None:
+        self._turns = codex_status.Turns()
+
+    def launch(self, order: LaunchOrder) -> Launch:
+        return codex_launch.launch(order, self.prime_parts)
+
+    def parse(self, line: bytes) -> Iterable[Event]:
+        return codex_record.parse(line)
+
+    def report(self, payload: Mapping[str, object]) -> HookReport | None:
+        event, session = _text(payload, "hook_event_name"), identifier(payload.get("session_id"))
+        if event is None or session is None:
+            return None
+        transcript, prompt = _text(payload, "transcript_path"), _text(payload, "prompt")
+        return HookReport(
+            kind=_KINDS.get(event, HookKind.OTHER),
+            agent_session=session,
+            transcript=Path(transcript) if transcript else None,
+            foreign="agent_id" in payload,  # a sub-agent's, under its parent's id
+            source=_text(payload, "source") or _text(payload, "reason") or _text(payload, "trigger"),
+            prompt=prompt,
+            prompt_id=_text(payload, "turn_id"),
+            last_message=_text(payload, "last_assistant_message"),
+            continued=payload.get("stop_hook_active") is True,
+            tool=_text(payload, "tool_name"),
+            model=_text(payload, "model"),
+            permission_mode=_text(payload, "permission_mode"),
+        )
+
+    def statusline(self, payload: Mapping[str, object], at: float, env: Mapping[str, str]) -> Reading | None:
+        """None: it runs no status line command; its rollout tells usage and window exactly."""
+        return None
+
+    def screen_reading(self, screen: Screen, at: float, agent_session: str) -> Reading | None:
+        """None: what /status prints is rounded, and the rollout is not."""
+        return None
+
+    def usable(self, window: int, env: Mapping[str, str]) -> int:
+        """Nine tenths of the raw window, of which it reports 95 %; a limit of the user's own can only lower that."""
+        raw = -(-window * 100 // 95)
+        limit = env.get(codex_launch.COMPACT_LIMIT, "")
+        return min(raw * 9 // 10, int(limit) if limit.isdecimal() and int(limit) else raw)
+
+    def window(self, model: str | None, env: Mapping[str, str]) -> int:
+        return _WINDOW
+
+    def find(self, pid: int) -> Found | None:
+        return codex_status.find(pid)
+
+    def past(self, wanted: str, env: Mapping[str, str]) -> Past | None:
+        return codex_status.past(wanted, env)
+
+    def status(self, binding: Binding) -> Status:
+        return codex_status.status(binding, self._turns)
+
+    def state_files(self, binding: Binding) -> Sequence[Path]:
+        return (codex_status.lock_folder(binding.env),)
+
+    def dialog(self, screen: Screen) -> str | None:
+        return codex_screen.dialog(screen)
+
+    def box(self, screen: Screen) -> Box:
+        return codex_screen.box(screen)
+
+    def render_ask(self, text: str) -> str:
+        return json.dumps({"decision": "block", "reason": text})
+
+    def render_prime(self, part: str) -> str:
+        return _context("SessionStart", part)
+
+    def render_note(self, text: str) -> str:
+        return _context("UserPromptSubmit", text)
+
+    def render_permit(self) -> str:
+        answer = {"hookEventName": "PermissionRequest", "decision": {"behavior": "allow"}}
+        return json.dumps({"hookSpecificOutput": answer})
+
+
+def _context(event: str, text: str) -> str:
+    return json.dumps({"hookSpecificOutput": {"hookEventName": event, "additionalContext": text}})
+
+
+def _text(payload: Mapping[str, object], key: str) -> str | None:
+    value = payload.get(key)
+    return value if isinstance(value, str) else None

@@ -1,0 +1,103 @@
+"""The real Codex under Baton, in tmux, with the scripted model."""
+
+import tomllib
+from pathlib import Path
+
+import pytest
+
+from batonpass.sim.brain import Reply, ToolUse
+from batonpass.sim.model_wire import Kind
+from batonpass.sim.openai_responses import ResponsesModel
+from batonpass.sim.worker import Worker, WorkerSettings
+from tests.real_agents.baton import Baton
+from tests.real_agents.checker import assert_passed
+from tests.real_agents.users import prints
+
+
+def test_a_session_is_bound_before_its_first_prompt_and_its_usage_is_not_known_yet(
+    codex_baton: Baton, codex_home: dict[str, str], project: Path
+) -> None:
+    config, hooks = (Path(codex_home["CODEX_HOME"]) / name for name in ("config.toml", "hooks.json"))
+    hooks.write_text('{"hooks": {}}', encoding="utf-8")
+    before, settled = prints(hooks, project), _without_own_notes(config)
+    status = codex_baton.run_codex()
+    assert status["state"] == "idle"
+    assert status["agent_session"]
+    assert (status["used"], status["percent"]) == (None, None)
+    assert "Ask Codex to do anything" in codex_baton.screen()
+    assert [text for text in codex_baton.told() if "no file of yours was changed" in text]
+    assert prints(hooks, project) == before
+    assert _without_own_notes(config) == settled
+
+
+def _without_own_notes(config: Path) -> dict[str, object]:
+    """The user's configuration without what Codex notes there itself at every start: what it has shown."""
+    settings = tomllib.loads(config.read_text(encoding="utf-8"))
+    settings.pop("tui", None)
+    return settings
+
+
+def test_readings_are_exact_and_busy_and_idle_are_codexs_own_word(
+    codex_baton: Baton, codex_model: ResponsesModel
+) -> None:
+    codex_model.brain = Worker(WorkerSettings(start=61_234, steps=1))
+    bound = codex_baton.run_codex()["agent_session"]
+    codex_baton.say("Begin with the reader.")
+    status = codex_baton.rest()
+    assert status["agent_session"] == bound
+    assert (status["used"], status["window"], status["usable"]) == (66_234, 258_400, 244_800)
+    assert codex_model.user_texts() == ["Begin with the reader."]
+
+
+def test_a_jump_over_the_threshold_is_handed_off_in_place_before_codex_compacts(
+    codex_baton: Baton, codex_model: ResponsesModel
+) -> None:
+    codex_model.brain = Worker(WorkerSettings(start=97_920, step=0, jumps={2: 227_664}))
+    codex_baton.run_codex(prompt="please begin")
+    assert codex_baton.rest()["percent"] == 40
+    pid = codex_baton.status()["pid"]
+    codex_baton.say("now read everything")
+    cycle = codex_baton.cycle()
+    assert_passed(codex_baton, codex_model, cycle)
+    assert cycle.percent == pytest.approx(93, abs=0.5)
+    assert not [request for request in codex_model.requests if request.kind is Kind.COMPACT]
+    after = codex_baton.rest()
+    assert after["percent"] < 50
+    assert (after["pid"], after["agent_session"]) == (pid, cycle.new_agent_session)
+
+
+def test_the_users_own_clear_is_followed_before_anything_is_said_again(
+    codex_baton: Baton, codex_model: ResponsesModel
+) -> None:
+    codex_model.brain = Worker(WorkerSettings(start=30_000))
+    codex_baton.run_codex(prompt="please begin")
+    first = codex_baton.rest()["agent_session"]
+    codex_baton.say("/clear")
+    second = codex_baton.wait_for(lambda s: s["agent_session"] != first)
+    assert (second["state"], second["used"]) == ("idle", None)
+    codex_baton.say("something else")
+    third = codex_baton.rest()
+    assert third["agent_session"] == second["agent_session"]
+    assert codex_model.requests[-1].session == third["agent_session"]
+
+
+def test_a_dialog_at_the_start_is_left_to_a_person_who_is_told_of_it(
+    codex_baton: Baton, codex_home: dict[str, str]
+) -> None:
+    config = Path(codex_home["CODEX_HOME"]) / "config.toml"
+    settled = config.read_text(encoding="utf-8")
+    config.write_text(settled.replace('trust_level = "trusted"', ""), encoding="utf-8")
+    codex_baton.start_codex()
+    codex_baton.until(lambda: [t for t in codex_baton.told() if "trust this folder" in t], "word of the dialog")
+    assert "Trust this folder?" in codex_baton.screen()
+    assert codex_baton.status()["agent_session"] is None
+
+
+def test_a_permission_dialog_is_left_to_a_person_who_is_told_of_it(
+    codex_baton: Baton, codex_model: ResponsesModel
+) -> None:
+    escalated = {"cmd": "true", "sandbox_permissions": "require_escalated", "justification": "to see"}
+    codex_model.script(Reply("I ask.", tools=(ToolUse("exec_command", escalated),)))
+    codex_baton.start_codex("-a", "on-request", "-s", "workspace-write", "--", "please begin")
+    codex_baton.until(lambda: [t for t in codex_baton.told() if "asks for permission" in t], "word of the dialog")
+    assert "Would you like to run" in codex_baton.screen()
