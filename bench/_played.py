@@ -7,6 +7,7 @@ import shlex
 import subprocess
 import sys
 import tempfile
+import time
 from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import Any
@@ -37,6 +38,7 @@ _TURN_SECONDS = 60.0
 _CYCLE_SECONDS = 240.0
 _SUMMARY = "<analysis></analysis><summary>The work goes on.</summary>"
 _WAITS = "Waiting for "
+_QUIET_SECONDS = 5.0
 _GO_ON = "Please go on with it."
 
 
@@ -83,11 +85,13 @@ class Stage:
         return Binding(self._pid, None, None, self.place.project, self.place.env)
 
     def rest(self) -> None:
-        """Until the agent says that it is idle, or that it only waits for its sub-agents, which it calls busy."""
+        """Until the agent says that it is idle; while sub-agents run it says busy: then until it is quiet."""
 
         def rests() -> bool:
             state = status(self._binding).state
-            return state is State.IDLE or (state is State.BUSY and _WAITS in self._screen())
+            asked = self.model.requests[-1].at if self.model.requests else 0.0
+            quiet = _WAITS in self._screen() or time.time() - asked > _QUIET_SECONDS
+            return state is State.IDLE or (state is State.BUSY and quiet)
 
         self._until(lambda: rests() or None, "an idle agent")
 
