@@ -52,6 +52,7 @@ def test_a_session_that_was_killed_is_continued_from_its_transcript(baton: Baton
 def test_a_session_that_is_stuck_at_its_limit_is_continued_from_its_transcript(
     baton: Baton, model: AnthropicModel
 ) -> None:
+    baton.env["DISABLE_COMPACT"] = "1"  # it would shorten its context, and Baton would hand that off by itself
     baton.run(prompt=TASK)
     before = baton.rest()
     model.brain = Worker(WorkerSettings(window=1))  # from now on every prompt is too long

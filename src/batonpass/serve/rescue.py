@@ -15,7 +15,7 @@ from batonpass.store import AmbiguousSession, CycleRecord, CycleState
 from batonpass.supervisor.daemon import Daemon
 from batonpass.supervisor.launch import forget_order
 from batonpass.supervisor.watch import Watch
-from batonpass.transcripts.events import Failed
+from batonpass.transcripts.events import Failed, TurnEnded
 
 _WITHIN = 120.0
 
@@ -124,8 +124,8 @@ class Rescue:
     def _refuse_living(self, watch: Watch) -> None:
         """One that lives and answers can write its handoff itself, and better."""
         self.daemon.take_news(watch)
-        log = watch.conversation.log
-        stuck = watch.idle() and bool(log) and isinstance(log[-1], Failed)
+        said = (event for event in reversed(watch.conversation.log) if not isinstance(event, TurnEnded))
+        stuck = watch.idle() and isinstance(next(said, None), Failed)
         if not watch.gone and not stuck:
             name = watch.session.name
             raise Refusal(f"{name} lives, and its last turn did not fail; pass its baton with: baton handoff {name}", 3)
