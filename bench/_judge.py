@@ -71,7 +71,7 @@ def judge(house: Crew) -> Verdict:
         for tag, count in twice(story).items():
             verdict.typed_twice += 1
             verdict.problems.append(f"{session.name}: {tag} arrived {count} times")
-        for sentence, lost in unsealed(story, sealed):
+        for sentence, lost in unsealed(story, sealed, _only_kicked(story, cycles)):
             verdict.cleared_unsealed += 1
             verdict.lost += lost
             verdict.problems.append(f"{session.name}: {sentence}")
@@ -87,23 +87,37 @@ def twice(story: Story) -> dict[str, int]:
     return {tag: count for tag, count in found.items() if count > 1}
 
 
-def unsealed(story: Story, sealed: Mapping[str, Sequence[float]]) -> list[tuple[str, bool]]:
+def unsealed(
+    story: Story, sealed: Mapping[str, Sequence[float]], only_kicked: frozenset[str] = frozenset()
+) -> list[tuple[str, bool]]:
     """Conversations that another took the place of before a handoff of theirs was on disk; True when none ever was.
 
-    One that is given up because its predecessor is taken up again needs none: the predecessor knows all.
+    One that is given up because its predecessor is taken up again needs none: the predecessor knows all. Nor does one
+    that died with nothing but Baton's kick: the next one begins with the same handoff.
     """
     found = []
     for index, start in enumerate(story.starts):
         if start.source == "resume":
             continue
         before = _worked_in(story, story.starts[:index], start.at)
-        if before is None:
+        if before is None or before.conversation in only_kicked:
             continue
         times = sealed.get(before.conversation, ())
         if not any(before.at <= time <= start.at for time in times):
             words = "later" if times else "never"
             found.append((f"{before.conversation} was followed by {start.conversation} and sealed {words}", not times))
     return found
+
+
+def _only_kicked(story: Story, cycles: Iterable[CycleRecord]) -> frozenset[str]:
+    """Successors that died before their receipt, by Baton's word, and to whom nobody else had spoken."""
+    died = {str(one) for cycle in cycles for one in _list(cycle.data.get("died"))}
+    heard = {name for _, name, text in story.prompts if not tags_in(text) and not text.startswith("<")}
+    return frozenset(died - heard)
+
+
+def _list(value: object) -> list[object]:
+    return value if isinstance(value, list) else []
 
 
 def _worked_in(story: Story, starts: Sequence[Start], until: float) -> Start | None:

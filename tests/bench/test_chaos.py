@@ -61,6 +61,14 @@ def test_a_successor_that_gives_way_to_its_predecessor_needs_no_handoff_but_the_
     assert len(unsealed(Story([A, B, back, third], prompts), {"a": [4.0]})) == 1
 
 
+def test_a_successor_that_died_with_nothing_but_its_kick_needs_no_handoff_of_its_own() -> None:
+    third = Start(7.0, "c", "startup")
+    prompts = [(2.0, "a", "hello"), (6.0, "b", "[baton 7f3a91c2 kick 1] go")]
+    story = Story([A, B, third], prompts)
+    assert unsealed(story, {"a": [4.0]}, frozenset({"b"})) == []
+    assert len(unsealed(story, {"a": [4.0]})) == 1
+
+
 def test_a_prompt_of_batons_that_arrives_twice_is_seen_also_across_conversations() -> None:
     tag = "[baton 7f3a91c2 kick 1]"
     assert twice(Story([A, B], [(2.0, "a", f"{tag} go"), (6.0, "b", f"{tag} go")])) == {tag: 2}

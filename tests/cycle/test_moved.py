@@ -79,6 +79,17 @@ async def test_a_successor_that_died_is_not_taken_for_the_next_one(passed: Scene
     assert (kick or "").startswith(f"[baton {CYCLE} kick 2]")
 
 
+async def test_what_a_person_said_to_a_successor_that_died_goes_along_to_the_next_one(passed: Scene) -> None:  # noqa: F811
+    await passing.prime(passed.case, Move(Step.PRIME))
+    passed.talk.prompt("and keep the public names")
+    passed.says(State.DEAD)
+    assert (await passing.verify(passed.case, Move(Step.VERIFY))).code == GONE
+    passed.launcher.begin = THIRD
+    await passing.hand_over(passed.case, Move(Step.PASS, attempt=2, way=Way.RESPAWN, kick=2))
+    (kick,) = passed.launcher.kicks
+    assert "and keep the public names" in (kick or "")
+
+
 async def test_a_successor_that_died_before_its_receipt_is_gone_and_one_that_gave_it_is_not(passed: Scene) -> None:  # noqa: F811
     await passing.prime(passed.case, Move(Step.PRIME))
     passed.says(State.DEAD)

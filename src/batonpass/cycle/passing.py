@@ -175,7 +175,17 @@ def _late(case: Case) -> list[str]:
     if old is None or not mark or case.recall("document") is None:
         return []
     old.read()
-    return [prompt.text for prompt in old.human_after(mark)]
+    return [prompt.text for prompt in old.human_after(mark)] + _said_to_the_dead(case)
+
+
+def _said_to_the_dead(case: Case) -> list[str]:
+    """What a person said to a successor that died before its receipt."""
+    said: list[str] = []
+    for one in _died(case):
+        if (conversation := case.watch.conversation_of(one)) is not None:
+            conversation.read()
+            said += [prompt.text for prompt in conversation.human_after(f"[baton {case.cycle.id} kick ")]
+    return said
 
 
 async def prime(case: Case, move: Move) -> Outcome:
