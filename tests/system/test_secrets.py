@@ -70,7 +70,7 @@ def _talk(house: House, session: Session) -> None:
     session.until_shown("Done so far: 1")
     session.until_state("idle")
     house.kill_daemon(stay_away=True)
-    session.say("now the second one")
+    session.say(f"now the second one, not with {TYPED}")
     session.until_shown("Done so far: 2")
     spool = house.home / "spool"
     house.wait("the hooks have reported to the spool", lambda: any(file.stat().st_size for file in spool.iterdir()))
