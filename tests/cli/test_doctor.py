@@ -75,6 +75,15 @@ def test_claude_is_found_by_path_or_by_its_variable(programs: Callable[..., dict
     assert checks.claude(elsewhere).ok
 
 
+def test_codex_is_found_by_path_or_by_its_variable(programs: Callable[..., dict[str, str]], tmp_path: Path) -> None:
+    env = programs(codex="codex-cli 0.166.0")
+    assert checks.codex(env).found == "codex-cli 0.166.0"
+    assert checks.codex({**env, "PATH": "/nonexistent", "BATON_CODEX": str(tmp_path / "bin" / "codex")}).ok
+    missing = checks.codex({**env, "PATH": "/nonexistent"})
+    assert (missing.ok, missing.essential) == (False, False)
+    assert missing.mend.endswith("npm install -g @openai/codex")
+
+
 def test_a_missing_claude_is_no_catastrophe_and_npm_is_offered_where_it_is_missing_too(
     programs: Callable[..., dict[str, str]],
 ) -> None:
@@ -165,6 +174,7 @@ def test_the_doctor_is_content_without_claude(
         "daemon",
         "claude",
         "claude hooks",
+        "codex",
     ]
     assert set(told["checks"][0]) == {"name", "ok", "found", "mend", "essential"}
     assert os.environ["HOME"] not in told["checks"][0]["found"]

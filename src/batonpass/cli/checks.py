@@ -42,6 +42,7 @@ def checks(env: Mapping[str, str], cwd: Path) -> Iterator[Check]:
     yield daemon()
     yield claude(env)
     yield claude_hooks(env, cwd)
+    yield codex(env)
 
 
 def python(version: tuple[int, ...]) -> Check:
@@ -113,14 +114,22 @@ def daemon() -> Check:
 
 def claude(env: Mapping[str, str]) -> Check:
     """Whether Claude Code is there; without it the demo and the other agents still work."""
-    program = env.get("BATON_CLAUDE") or "claude"
+    return _agent("claude", env.get("BATON_CLAUDE") or "claude", "@anthropic-ai/claude-code", env)
+
+
+def codex(env: Mapping[str, str]) -> Check:
+    """Whether Codex is there; who does not use it misses nothing."""
+    return _agent("codex", env.get("BATON_CODEX") or "codex", "@openai/codex", env)
+
+
+def _agent(name: str, program: str, package: str, env: Mapping[str, str]) -> Check:
     said = _version_of([program, "--version"], env)
     if said is not None:
-        return Check("claude", True, said, essential=False)
-    install = "npm install -g @anthropic-ai/claude-code"
+        return Check(name, True, said, essential=False)
+    install = f"npm install -g {package}"
     if shutil.which("npm", path=env.get("PATH")) is None:
         install = f"{_install('nodejs npm')} && {install}"
-    return Check("claude", False, f"{program} not found", install, essential=False)
+    return Check(name, False, f"{program} not found", install, essential=False)
 
 
 def claude_hooks(env: Mapping[str, str], cwd: Path) -> Check:
