@@ -200,7 +200,8 @@ def _decisions(facts: Facts) -> str:
     decided, failed = ([n for n in notes if n.text not in rules] for notes in (facts.decisions, facts.failures))
     lines = [beside(note.text, later.of_anyone(note)) for note in decided[-_MOST_DECISIONS:]]
     lines += [f"{FAILED}{note.text}" for note in failed[-_MOST_DECISIONS:]]
-    return "\n".join(f"- {_one_line(line)}" for line in lines) or NONE_KNOWN
+    nothing = f'None known: see "{record.REMARKS}" below.' if facts.remarks else NONE_KNOWN
+    return "\n".join(f"- {_one_line(line)}" for line in lines) or nothing
 
 
 def _context(facts: Facts) -> str:
@@ -257,6 +258,8 @@ def _instructions(facts: Facts, own: str) -> str:
     if facts.background:
         steps.append("Check the background work listed above; it may still run: do not start it again.")
     steps.append('Go on with the first of "Next Steps"; keep to every item of "Important Context".')
+    if facts.prompts:
+        steps.append(f'What the user said, quoted under "{record.PROMPTS}", holds unless a later word changes it.')
     return "\n".join(f"{number}. {step}" for number, step in enumerate(steps, 1))
 
 

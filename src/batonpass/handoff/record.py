@@ -44,6 +44,7 @@ SOURCES = "Sources"
 
 REVOKED = "[taken back later]"
 EARLIER = "What else the user said before"
+_NO_OUTPUT = re.compile(r"\([^()\n]*no output\)$", re.IGNORECASE)
 _BACKGROUND = re.compile(r"^Command running in background with ID:")
 _MOST_COMMITS = 15
 _MOST_REMARKS = 60
@@ -188,7 +189,7 @@ def _commands(commands: Sequence[Command]) -> str:
     entries = []
     for command in commands:
         line = " ".join(command.command.split())
-        tail = fenced(command.tail) if command.tail else ""
+        tail = fenced(command.tail) if command.tail and not _NO_OUTPUT.match(command.tail) else ""
         entries.append((f"{iso(command.at)} {_result(command)}: {cut(line, 200)}", tail))
     return joined(entries)
 
