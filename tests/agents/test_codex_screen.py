@@ -66,3 +66,8 @@ def test_an_empty_screen_has_no_box() -> None:
 def test_an_earlier_prompt_above_other_output_is_not_the_box() -> None:
     rows = ("› an earlier prompt", "", "• said", "", "  model")
     assert box(Screen(rows, 0, 2)).state is BoxState.UNKNOWN
+
+
+def test_text_is_no_hint_also_with_the_caret_before_it() -> None:
+    fresh, typed = shown("fresh"), shown("typed")
+    assert box(Screen(typed.rows, fresh.cursor_x, fresh.cursor_y)) == Box(BoxState.TEXT, "short text")

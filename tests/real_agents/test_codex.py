@@ -81,6 +81,7 @@ def test_the_users_own_clear_is_followed_before_anything_is_said_again(
     assert codex_model.requests[-1].session == third["agent_session"]
 
 
+@pytest.mark.long
 def test_a_dialog_at_the_start_is_left_to_a_person_who_is_told_of_it(
     codex_baton: Baton, codex_home: dict[str, str]
 ) -> None:
@@ -93,6 +94,7 @@ def test_a_dialog_at_the_start_is_left_to_a_person_who_is_told_of_it(
     assert codex_baton.status()["agent_session"] is None
 
 
+@pytest.mark.long
 def test_a_permission_dialog_is_left_to_a_person_who_is_told_of_it(
     codex_baton: Baton, codex_model: ResponsesModel
 ) -> None:
