@@ -12,6 +12,7 @@ import json
 import os
 import random
 import resource
+import signal
 import subprocess
 import sys
 import tempfile
@@ -221,6 +222,9 @@ def main() -> int:
     options.add_argument("--writer", metavar="RATE:SECONDS", help="for the benchmark itself: be the writer")
     options.add_argument("paths", nargs="*", type=Path)
     given = options.parse_args()
+    if given.floor or given.writer:
+        # A child that has told everything is ended; one that has nothing to end itself simply goes.
+        signal.signal(signal.SIGTERM, signal.SIG_DFL)
     if given.floor:
         print(json.dumps(asyncio.run(floor(given.paths, Path(given.floor)))), flush=True)
         return 0
