@@ -9,6 +9,7 @@ from batonpass.sim.model_wire import Kind
 from batonpass.sim.openai_responses import ResponsesModel
 from batonpass.sim.worker import Worker, WorkerSettings
 from tests.real_agents.baton import Baton
+from tests.real_agents.brains import CalmAfter
 from tests.real_agents.checker import assert_passed
 
 pytestmark = [pytest.mark.long, pytest.mark.timeout(240)]
@@ -17,11 +18,8 @@ pytestmark = [pytest.mark.long, pytest.mark.timeout(240)]
 def test_two_batons_are_passed_in_a_row_and_no_compaction_comes_first(
     codex_baton: Baton, codex_model: ResponsesModel
 ) -> None:
-    codex_model.brain = Worker(WorkerSettings(start=70_000, step=40_000, steps=4))
+    codex_model.brain = CalmAfter(2, WorkerSettings(start=70_000, step=40_000, steps=4))
     codex_baton.run_codex(prompt="please make the reader survive torn lines")
-    codex_baton.until(lambda: len(codex_baton.cycles()) == 2, "a second cycle")
-    codex_baton.step("await")
-    codex_model.brain = Worker(WorkerSettings(step=100))
     codex_baton.cycle(2)
     assert codex_baton.rest()["chain"] == 2
     for cycle in codex_baton.cycles():

@@ -6,22 +6,17 @@ from batonpass.sim.anthropic import AnthropicModel
 from batonpass.sim.model_wire import Kind
 from batonpass.sim.worker import Worker, WorkerSettings
 from tests.real_agents.baton import Baton
+from tests.real_agents.brains import CalmAfter
 from tests.real_agents.checker import assert_passed
 
 pytestmark = [pytest.mark.long_on("2.1.197"), pytest.mark.timeout(240)]
-
-CALM = WorkerSettings(step=100)
 
 
 def test_three_batons_are_passed_in_a_row_after_one_prompt_and_no_compaction_comes_first(
     baton: Baton, model: AnthropicModel
 ) -> None:
-    model.brain = Worker(WorkerSettings(start=50_000, step=25_000, steps=4))
+    model.brain = CalmAfter(3, WorkerSettings(start=50_000, step=25_000, steps=4))
     baton.run(prompt="please make the reader survive torn lines")
-    baton.cycle(2)
-    baton.until(lambda: len(baton.cycles()) == 3, "a third cycle")
-    baton.step("await")
-    model.brain = Worker(CALM)
     baton.cycle(3)
     assert baton.rest()["chain"] == 3
     for cycle in baton.cycles():
