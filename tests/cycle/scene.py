@@ -7,6 +7,7 @@ from pathlib import Path
 from batonpass.agents.base import Status
 from batonpass.cycle.case import Case
 from batonpass.cycle.stage import Stage
+from batonpass.handoff.layouts import FilesLayout
 from batonpass.session import State
 from batonpass.store import CycleRecord, Store
 from batonpass.supervisor.act import Supervisor
@@ -138,4 +139,4 @@ class Scene:
         self.supervisor.started(self.watch, source, self.clock.now())
 
     def documents(self) -> list[Path]:
-        return sorted((self.project / ".bmad" / "handoffs").glob("handoff-*.md"))
+        return FilesLayout(self.project).list()

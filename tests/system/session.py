@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Any
 
 from batonpass.agents import get
 from batonpass.delivery import tags_in
+from batonpass.handoff.layouts import FilesLayout
 from batonpass.sim.tmux_server import run_tmux
 from batonpass.transcripts.events import Event, Prompted, Said
 
@@ -160,8 +161,8 @@ class Session:
 
     def documents(self) -> list[str]:
         """The sealed handoffs, oldest first."""
-        files = sorted((self.project / ".bmad" / "handoffs").glob("handoff-*.md"))
-        return [file.read_text(encoding="utf-8") for file in files]
+        # Two may fall into one second: their names tell the order, but not by the alphabet.
+        return [file.read_text(encoding="utf-8") for file in FilesLayout(self.project).list()]
 
     def told(self) -> list[str]:
         """What hooks put into the session's contexts."""
