@@ -12,9 +12,7 @@ from batonpass.disk import read_plain, stay_inside, write_bytes
 
 _BEGIN = "<!-- baton:begin {pad}{new} (added by `baton init`, taken out by `baton uninstall`) -->"
 _END = "<!-- baton:end -->"
-_BLOCK = re.compile(
-    rb"<!-- baton:begin (?P<pad>\d)(?P<new> new)? [^\n]*?-->.*?<!-- baton:end -->(?:\r?\n)?", re.DOTALL
-)
+_BLOCK = re.compile(rb"<!-- baton:begin (?P<pad>\d)(?P<new> new)? [^\n]*?-->.*?<!-- baton:end -->(?:\r?\n)?", re.DOTALL)
 _OPEN = re.compile(rb"<!-- baton:(?:begin|end)\b")
 
 

@@ -4,13 +4,36 @@ from pathlib import Path
 
 import pytest
 
+from batonpass.clock import ManualClock
 from batonpass.store import Store, default_url, open_store
-from tests.supervisor.fakes import HastyClock
+from batonpass.supervisor.watch import Watch
+from tests.supervisor.fakes import HastyClock, Talk, ToldAgent, a_watch
 
 
 @pytest.fixture
 def clock() -> HastyClock:
     return HastyClock()
+
+
+@pytest.fixture
+def agent() -> ToldAgent:
+    return ToldAgent()
+
+
+@pytest.fixture
+def pair(tmp_path: Path, clock: ManualClock, agent: ToldAgent) -> tuple[Watch, Talk]:
+    """A watched session, and the transcript that it follows."""
+    return a_watch(tmp_path, clock, agent)
+
+
+@pytest.fixture
+def watch(pair: tuple[Watch, Talk]) -> Watch:
+    return pair[0]
+
+
+@pytest.fixture
+def talk(pair: tuple[Watch, Talk]) -> Talk:
+    return pair[1]
 
 
 @pytest.fixture(scope="session")

@@ -287,3 +287,25 @@ async def test_the_status_line_of_the_session_shows_how_full_it_is(scene: Scene)
     await scene.reads(90_000)
     assert "54%" in line.read_text(encoding="utf-8")
     assert "warning" in line.read_text(encoding="utf-8")
+
+
+@pytest.mark.parametrize(("used", "asked"), [(20_000, 0), (120_000, 1)])
+async def test_git_is_asked_ahead_at_the_end_of_a_turn_only_when_a_handoff_may_soon_be_due(
+    scene: Scene, monkeypatch: pytest.MonkeyPatch, used: int, asked: int
+) -> None:
+    looks: list[Watch] = []
+    monkeypatch.setattr(scene.supervisor.known, "look_ahead", looks.append)
+    await scene.reads(used)
+    await scene.supervisor.take_hook(scene.watch, stop(), scene.clock.now())
+    assert len(looks) == asked
+
+
+async def test_only_a_hook_tells_a_later_daemon_that_hooks_are_heard(scene: Scene, tmp_path: Path) -> None:
+    scene.supervisor.started(scene.watch, "clear", scene.clock.now())  # the agent's own word, not a hook
+    later = Supervisor(scene.store, scene.clock, Settings(tmp_path / "home", {}), scene._notify)
+    watch = a_watch(tmp_path, scene.clock)[0]
+    later.reopen(watch)
+    assert watch.hooks_seen == 0
+    await scene.supervisor.take_hook(scene.watch, stop(), scene.clock.now())
+    later.reopen(watch)
+    assert watch.hooks_seen == 1

@@ -1,7 +1,6 @@
 """Somebody sets the clock, or the laptop sleeps: nothing ends early, waits for ever or is taken for something else."""
 
 import asyncio
-from pathlib import Path
 
 import pytest
 
@@ -14,7 +13,7 @@ from batonpass.store.records import CycleState
 from batonpass.supervisor.guards import BREAKER, HOUR, judge
 from batonpass.supervisor.keys import Keys, NotReady
 from batonpass.supervisor.watch import Watch
-from tests.supervisor.fakes import TALK, FakePanes, HastyClock, Talk, ToldAgent, a_watch, stop
+from tests.supervisor.fakes import TALK, FakePanes, HastyClock, Talk, ToldAgent, stop
 from tests.supervisor.test_guards import LIMITS, NOW, cycle
 
 ASK = "[baton 7f3a91c2 ask 1]"
@@ -25,26 +24,6 @@ JUMPS = pytest.mark.parametrize("jump", [-HOUR, HOUR, 365 * 24 * HOUR])
 @pytest.fixture
 def clock() -> ManualClock:
     return ManualClock()
-
-
-@pytest.fixture
-def agent() -> ToldAgent:
-    return ToldAgent()
-
-
-@pytest.fixture
-def pair(tmp_path: Path, clock: ManualClock, agent: ToldAgent) -> tuple[Watch, Talk]:
-    return a_watch(tmp_path, clock, agent)
-
-
-@pytest.fixture
-def watch(pair: tuple[Watch, Talk]) -> Watch:
-    return pair[0]
-
-
-@pytest.fixture
-def talk(pair: tuple[Watch, Talk]) -> Talk:
-    return pair[1]
 
 
 @JUMPS

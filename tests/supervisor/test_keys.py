@@ -1,19 +1,12 @@
-from pathlib import Path
-
 import pytest
 
 from batonpass.agents.base import Status
 from batonpass.session import State
 from batonpass.supervisor.keys import BUSY, DIALOG, GONE, MODE, TEXT, UNSENT, Keys, NotReady
 from batonpass.supervisor.watch import Watch
-from tests.supervisor.fakes import NO_BOX, TALK, FakePanes, HastyClock, ToldAgent, a_watch
+from tests.supervisor.fakes import NO_BOX, TALK, FakePanes, HastyClock, ToldAgent
 
 PROMPT = "[baton 7f3a91c2 ask 1] Write the handoff, please."
-
-
-@pytest.fixture
-def agent() -> ToldAgent:
-    return ToldAgent()
 
 
 @pytest.fixture
@@ -24,11 +17,6 @@ def panes() -> FakePanes:
 @pytest.fixture
 def keys(panes: FakePanes, clock: HastyClock) -> Keys:
     return Keys(panes, clock)
-
-
-@pytest.fixture
-def watch(tmp_path: Path, clock: HastyClock, agent: ToldAgent) -> Watch:
-    return a_watch(tmp_path, clock, agent)[0]
 
 
 async def refused(keys: Keys, watch: Watch) -> str:

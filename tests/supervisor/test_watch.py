@@ -9,7 +9,7 @@ from batonpass.clock import ManualClock
 from batonpass.reading import Reading, Source
 from batonpass.session import State
 from batonpass.supervisor.watch import Watch
-from tests.supervisor.fakes import OTHER, TALK, Talk, ToldAgent, a_watch, start, stop
+from tests.supervisor.fakes import OTHER, TALK, Talk, ToldAgent, start, stop
 
 ASK = "[baton 7f3a91c2 ask 1]"
 
@@ -17,26 +17,6 @@ ASK = "[baton 7f3a91c2 ask 1]"
 @pytest.fixture
 def clock() -> ManualClock:
     return ManualClock(1000.0)
-
-
-@pytest.fixture
-def agent() -> ToldAgent:
-    return ToldAgent()
-
-
-@pytest.fixture
-def pair(tmp_path: Path, clock: ManualClock, agent: ToldAgent) -> tuple[Watch, Talk]:
-    return a_watch(tmp_path, clock, agent)
-
-
-@pytest.fixture
-def watch(pair: tuple[Watch, Talk]) -> Watch:
-    return pair[0]
-
-
-@pytest.fixture
-def talk(pair: tuple[Watch, Talk]) -> Talk:
-    return pair[1]
 
 
 def reading(used: int, source: Source, at: float = 1000.0, talk: str = TALK) -> Reading:

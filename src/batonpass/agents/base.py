@@ -222,6 +222,10 @@ class Agent(Protocol):
 
     def box(self, screen: Screen) -> Box: ...
 
+    def abridges(self, shown: str, text: str) -> bool | None:
+        """Whether what its box shows is its placeholder for this pasted text; None when it is no placeholder."""
+        ...
+
     def render_ask(self, text: str) -> str:
         """What the `ask` hook prints so that the agent goes on with `text` in the same turn."""
         ...

@@ -1,11 +1,11 @@
 """Codex, as Baton drives it."""
 
-import json
 from collections.abc import Iterable, Mapping, Sequence
 from pathlib import Path
 
-from batonpass.agents import codex_launch, codex_record, codex_screen, codex_status
+from batonpass.agents import codex_launch, codex_record, codex_screen, codex_status, hook_wire
 from batonpass.agents.base import Binding, Box, Found, HookKind, HookReport, Launch, LaunchOrder, Past, Status
+from batonpass.agents.hook_wire import text
 from batonpass.reading import Reading
 from batonpass.terminals.base import Screen
 from batonpass.transcripts.events import Event
@@ -51,23 +51,23 @@ class Codex:
         return codex_record.parse(line)
 
     def report(self, payload: Mapping[str, object]) -> HookReport | None:
-        event, session = _text(payload, "hook_event_name"), identifier(payload.get("session_id"))
+        event, session = text(payload, "hook_event_name"), identifier(payload.get("session_id"))
         if event is None or session is None:
             return None
-        transcript, prompt = _text(payload, "transcript_path"), _text(payload, "prompt")
+        transcript, prompt = text(payload, "transcript_path"), text(payload, "prompt")
         return HookReport(
             kind=_KINDS.get(event, HookKind.OTHER),
             agent_session=session,
             transcript=Path(transcript) if transcript else None,
             foreign="agent_id" in payload,  # a sub-agent's, under its parent's id
-            source=_text(payload, "source") or _text(payload, "reason") or _text(payload, "trigger"),
+            source=text(payload, "source") or text(payload, "reason") or text(payload, "trigger"),
             prompt=prompt,
-            prompt_id=_text(payload, "turn_id"),
-            last_message=_text(payload, "last_assistant_message"),
+            prompt_id=text(payload, "turn_id"),
+            last_message=text(payload, "last_assistant_message"),
             continued=payload.get("stop_hook_active") is True,
-            tool=_text(payload, "tool_name"),
-            model=_text(payload, "model"),
-            permission_mode=_text(payload, "permission_mode"),
+            tool=text(payload, "tool_name"),
+            model=text(payload, "model"),
+            permission_mode=text(payload, "permission_mode"),
         )
 
     def statusline(self, payload: Mapping[str, object], at: float, env: Mapping[str, str]) -> Reading | None:
@@ -105,24 +105,17 @@ class Codex:
     def box(self, screen: Screen) -> Box:
         return codex_screen.box(screen)
 
+    def abridges(self, shown: str, text: str) -> bool | None:
+        return codex_screen.abridges(shown, text)
+
     def render_ask(self, text: str) -> str:
-        return json.dumps({"decision": "block", "reason": text})
+        return hook_wire.ask(text)
 
     def render_prime(self, part: str) -> str:
-        return _context("SessionStart", part)
+        return hook_wire.context("SessionStart", part)
 
     def render_note(self, text: str) -> str:
-        return _context("UserPromptSubmit", text)
+        return hook_wire.context("UserPromptSubmit", text)
 
     def render_permit(self) -> str:
-        answer = {"hookEventName": "PermissionRequest", "decision": {"behavior": "allow"}}
-        return json.dumps({"hookSpecificOutput": answer})
-
-
-def _context(event: str, text: str) -> str:
-    return json.dumps({"hookSpecificOutput": {"hookEventName": event, "additionalContext": text}})
-
-
-def _text(payload: Mapping[str, object], key: str) -> str | None:
-    value = payload.get(key)
-    return value if isinstance(value, str) else None
+        return hook_wire.permit()

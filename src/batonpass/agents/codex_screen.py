@@ -7,6 +7,7 @@ from batonpass.terminals.base import Screen
 from batonpass.terminals.cells import Cell, cells, plain
 
 _PROMPT, _SHELL_PROMPT = "›", "!"
+_COUNTED = re.compile(r"\[Pasted Content (\d+) chars\](?: #\d+)?")
 _CARET_HOME = 2  # columns taken by the prompt sign and its blank
 # The last row of a dialog says which keys answer it; under the input box stand other hints, or none.
 _KEYS = re.compile(r"\s*(?:press )?enter\b.*\b(?:esc|\^c)\b", re.IGNORECASE)
@@ -27,6 +28,16 @@ def dialog(screen: Screen) -> str | None:
         return None
     text = "\n".join(rows)
     return next((words for pattern, words in _DIALOGS if pattern.search(text)), "shows a dialog")
+
+
+def abridges(shown: str, text: str) -> bool | None:
+    """Whether a placeholder in the box stands for this text, told by its length; None for no placeholder.
+
+    >>> abridges("[Pasted Content 7 chars]", "a\\nb\\nc\\nd"), abridges("a", "a")
+    (True, None)
+    """
+    found = _COUNTED.fullmatch(shown)
+    return None if found is None else int(found[1]) == len(text)
 
 
 def box(screen: Screen) -> Box:

@@ -170,6 +170,10 @@ class Scripted:
             return Box(BoxState.EMPTY)
         return Box(BoxState.TEXT, "\n".join(typed))
 
+    def abridges(self, shown: str, text: str) -> bool | None:
+        """None: its box shows every text whole."""
+        return None
+
     def render_ask(self, text: str) -> str:
         return json.dumps({"decision": "block", "reason": text})
 

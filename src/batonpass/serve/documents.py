@@ -13,9 +13,7 @@ from batonpass.serve.api import Refusal
 from batonpass.store import Store
 
 
-def chosen(
-    store: Store, layout: Layout, cwd: Path, wanted: str | None, others: Iterable[Layout] = ()
-) -> Path:
+def chosen(store: Store, layout: Layout, cwd: Path, wanted: str | None, others: Iterable[Layout] = ()) -> Path:
     """The handoff of that number, name or path; the latest of the layout when none is named. Raises Refusal.
 
     One that is archived, or that was written before the layout was changed, is found too.

@@ -93,6 +93,8 @@ class Supervisor:
         """A hook of the session's own conversation. Returns when the agent may go on."""
         if report.foreign:
             return
+        if not watch.hooks_seen:  # for a daemon that takes the session up later
+            self.store.add_event("HOOKS_HEARD", at, watch.session.id, None, {})
         known = watch.knows_start(report)
         watch.take_hook(report, at)
         if report.kind is HookKind.SESSION_START and not known:
@@ -124,13 +126,14 @@ class Supervisor:
         watch.readings = self.store.readings(session.id, agent_session=session.agent_session, limit=60)
         watch.window = next((r.window for r in reversed(watch.readings) if r.window), None)
         if not session.adopted:
-            watch.hooks_seen = len(self.store.events(session=session.id, name="SESSION_STARTED", limit=1))
+            watch.hooks_seen = len(self.store.events(session=session.id, name="HOOKS_HEARD", limit=1))
         self.add(watch)
 
     async def _stopped(self, watch: Watch, report: HookReport) -> None:
         """The end of a turn: decide on its usage, and keep the hook while a cycle is about to ask."""
         watch.holding_stop = True
-        self.known.look_ahead(watch)
+        if watch.step is not None or self._is_near(watch):
+            self.known.look_ahead(watch)  # in a large project git takes its time, so not at every turn's end
         try:
             last = report.last_message
             if last and watch.step is None:  # a cycle that is under way needs no decision
@@ -141,6 +144,11 @@ class Supervisor:
         finally:
             watch.holding_stop = False
             watch.changed()
+
+    def _is_near(self, watch: Watch) -> bool:
+        """Whether a handoff may soon be due."""
+        decision = self.standing(watch).decision
+        return decision is not None and decision.status != "ok"
 
     def _recorded(self, watch: Watch, text: str) -> bool:
         self.take_news(watch)

@@ -1,10 +1,9 @@
 """Typing into a session, the last resort: only into a state that the agent itself reports."""
 
-import re
 from collections.abc import Callable
 from functools import partial
 
-from batonpass.agents.base import BoxState, Status
+from batonpass.agents.base import Agent, BoxState, Status
 from batonpass.clock import Clock
 from batonpass.session import State
 from batonpass.supervisor.panes import Panes
@@ -21,8 +20,6 @@ _DRAWN_SECONDS = 0.5
 _BUSY_SECONDS = 60.0  # how long a typed prompt may stand in the box of an agent that something else set to work
 _ENTERS = 3
 _ENOUGH = 12  # visible characters by which a part of a text is told
-_ABRIDGED = re.compile(r"\[Pasted text #\d+(?: \+(\d+) lines?)?\]")
-_COUNTED = re.compile(r"\[Pasted Content (\d+) chars\](?: #\d+)?")
 _POLITE_SECONDS = 60.0  # how long somebody may read in copy-mode before Baton leaves it for them
 
 
@@ -108,7 +105,7 @@ class Keys:
                 continue
             if obstacle.code == TEXT and own is not None and await self.holds(watch, own):
                 return True
-            ours = sent is not None and shows_only(obstacle.box, sent)
+            ours = sent is not None and shows_only(watch.agent, obstacle.box, sent)
             typed_in = typed_in or (obstacle.code == TEXT and not ours)
             now = self._clock.ticks()
             if obstacle.code == GONE or now >= deadline:
@@ -141,7 +138,7 @@ class Keys:
             screen = await self._terminal.screen(watch.session.pane)
         except TerminalError:
             return False
-        return shows_only(watch.agent.box(screen).text, text)
+        return shows_only(watch.agent, watch.agent.box(screen).text, text)
 
     async def submit(
         self,
@@ -206,7 +203,7 @@ class Keys:
         box = watch.agent.box(screen)
         if box.state is not BoxState.TEXT:
             return False
-        return shows_only(box.text, text)
+        return shows_only(watch.agent, box.text, text)
 
 
 def _moved(watch: Watch, since: Status) -> bool:
@@ -214,23 +211,10 @@ def _moved(watch: Watch, since: Status) -> bool:
     return watch.status != since
 
 
-def shows_only(shown: str, text: str) -> bool:
-    """Whether an input box holds this text and nothing else; a box may wrap it, scroll it or abridge it.
-
-    >>> shows_only("lines of it\n  and the end", "Many lines of it and the end")
-    True
-    >>> shows_only("[Pasted text #2 +3 lines]", "a\nb\nc\nd")
-    True
-    >>> shows_only("[Pasted Content 7 chars]", "a\nb\nc\nd")
-    True
-    >>> shows_only("/clear please", "/clear")
-    False
-    """
-    abridged = _ABRIDGED.fullmatch(shown.strip())
-    if abridged:
-        return int(abridged.group(1) or 0) == text.strip().count("\n")
-    counted = _COUNTED.fullmatch(shown.strip())
-    if counted:
-        return int(counted.group(1)) == len(text.strip())
+def shows_only(agent: Agent, shown: str, text: str) -> bool:
+    """Whether an input box holds this text and nothing else; a box may wrap it, scroll it or abridge it."""
+    abridged = agent.abridges(shown.strip(), text.strip())
+    if abridged is not None:
+        return abridged
     seen, whole = "".join(shown.split()), "".join(text.split())
     return seen == whole or (len(seen) >= _ENOUGH and seen in whole)

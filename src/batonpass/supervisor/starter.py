@@ -125,9 +125,7 @@ class Starter:
         watch.step = None
         return None
 
-    def _open(
-        self, watch: Watch, cause: str, by_person: bool, more: Mapping[str, object] | None = None
-    ) -> CycleRecord:
+    def _open(self, watch: Watch, cause: str, by_person: bool, more: Mapping[str, object] | None = None) -> CycleRecord:
         reading, now = watch.reading, self._clock.now()
         cause = redact(cause, allow=patterns(self._config(watch.session.project).redact_allow))[0]
         cycle = CycleRecord(

@@ -1,9 +1,9 @@
 """Claude Code, as Baton drives it."""
 
-import json
 from collections.abc import Mapping, Sequence
 from pathlib import Path
 
+from batonpass.agents import hook_wire
 from batonpass.agents.base import Binding, Box, Found, HookReport, Launch, LaunchOrder, Past, Status
 from batonpass.agents.claude import hooks, launch, limits, past, record, status
 from batonpass.agents.claude import screen as display
@@ -83,22 +83,20 @@ class Claude:
     def box(self, screen: Screen) -> Box:
         return display.box(screen)
 
+    def abridges(self, shown: str, text: str) -> bool | None:
+        return display.abridges(shown, text)
+
     def render_ask(self, text: str) -> str:
-        return json.dumps({"decision": "block", "reason": text})
+        return hook_wire.ask(text)
 
     def render_prime(self, part: str) -> str:
-        return _context("SessionStart", part)
+        return hook_wire.context("SessionStart", part)
 
     def render_note(self, text: str) -> str:
-        return _context("UserPromptSubmit", text)
+        return hook_wire.context("UserPromptSubmit", text)
 
     def render_permit(self) -> str:
-        answer = {"hookEventName": "PermissionRequest", "decision": {"behavior": "allow"}}
-        return json.dumps({"hookSpecificOutput": answer})
-
-
-def _context(event: str, text: str) -> str:
-    return json.dumps({"hookSpecificOutput": {"hookEventName": event, "additionalContext": text}})
+        return hook_wire.permit()
 
 
 def _reading(

@@ -5,6 +5,7 @@ from collections.abc import Mapping
 from pathlib import Path
 
 from batonpass.agents.base import BackgroundTask, HookKind, HookReport
+from batonpass.agents.hook_wire import text
 from batonpass.untrusted import identifier
 
 _KINDS = {
@@ -27,12 +28,12 @@ _HANDOFF = re.compile(r"/(?:[\w-]+:)?handoff(?:\s+|$)")
 
 def report(payload: Mapping[str, object]) -> HookReport | None:
     """What a payload says; None for one that is not Claude Code's."""
-    event, session = _text(payload, "hook_event_name"), identifier(payload.get("session_id"))
+    event, session = text(payload, "hook_event_name"), identifier(payload.get("session_id"))
     if event is None or session is None:
         return None
-    transcript = _text(payload, "transcript_path")
+    transcript = text(payload, "transcript_path")
     source = _source(payload)
-    prompt = _text(payload, "prompt")
+    prompt = text(payload, "prompt")
     return HookReport(
         kind=_KINDS.get(event, HookKind.OTHER),
         agent_session=session,
@@ -40,14 +41,14 @@ def report(payload: Mapping[str, object]) -> HookReport | None:
         foreign="agent_id" in payload or payload.get("agent_type") == "" or source == "fork",
         source=source,
         prompt=prompt,
-        prompt_id=_text(payload, "prompt_id"),
-        last_message=_text(payload, "last_assistant_message"),
+        prompt_id=text(payload, "prompt_id"),
+        last_message=text(payload, "last_assistant_message"),
         continued=payload.get("stop_hook_active") is True,
         background=_background(payload),
-        tool=_text(payload, "tool_name"),
-        error=_text(payload, "error"),
-        model=_text(payload, "model"),
-        permission_mode=_text(payload, "permission_mode"),
+        tool=text(payload, "tool_name"),
+        error=text(payload, "error"),
+        model=text(payload, "model"),
+        permission_mode=text(payload, "permission_mode"),
         handoff_requested=_handoff(prompt) if event == "UserPromptSubmit" else None,
     )
 
@@ -55,8 +56,8 @@ def report(payload: Mapping[str, object]) -> HookReport | None:
 def _source(payload: Mapping[str, object]) -> str | None:
     """Why a conversation began or ended, what set off a compaction, what a notification is about."""
     for key in ("source", "reason", "trigger", "notification_type"):
-        if text := _text(payload, key):
-            return text
+        if found := text(payload, key):
+            return found
     return None
 
 
@@ -77,9 +78,9 @@ def _tasks(payload: Mapping[str, object], key: str, kind: str) -> list[Backgroun
     entries = payload.get(key)
     return [
         BackgroundTask(
-            id=_text(entry, "id") or "",
-            kind=_text(entry, "type") or kind,
-            state=_text(entry, "status") or "scheduled",
+            id=text(entry, "id") or "",
+            kind=text(entry, "type") or kind,
+            state=text(entry, "status") or "scheduled",
             description=_describe(entry),
         )
         for entry in (entries if isinstance(entries, list) else [])
@@ -88,10 +89,5 @@ def _tasks(payload: Mapping[str, object], key: str, kind: str) -> list[Backgroun
 
 
 def _describe(entry: Mapping[str, object]) -> str:
-    parts = [_text(entry, key) for key in ("description", "command", "agent_type", "schedule", "cron", "prompt")]
+    parts = [text(entry, key) for key in ("description", "command", "agent_type", "schedule", "cron", "prompt")]
     return ": ".join(dict.fromkeys(part for part in parts if part))
-
-
-def _text(payload: Mapping[str, object], key: str) -> str | None:
-    value = payload.get(key)
-    return value if isinstance(value, str) else None

@@ -10,7 +10,18 @@ from batonpass.terminals.cells import Cell, cells, plain
 
 _RULE = re.compile(r"─{8,}")
 _PROMPT, _SHELL_PROMPT = "❯\u00a0", "!\u00a0"
+_ABRIDGED = re.compile(r"\[Pasted text #\d+(?: \+(\d+) lines?)?\]")
 _CARET_HOME = 2  # columns taken by the prompt sign and its blank
+
+
+def abridges(shown: str, text: str) -> bool | None:
+    """Whether a placeholder in the box stands for this text, told by its further lines; None for no placeholder.
+
+    >>> abridges("[Pasted text #2 +3 lines]", "a\\nb\\nc\\nd"), abridges("a", "a")
+    (True, None)
+    """
+    found = _ABRIDGED.fullmatch(shown)
+    return None if found is None else int(found[1] or 0) == text.count("\n")
 
 
 def box(screen: Screen) -> Box:
