@@ -175,9 +175,7 @@ def svg(frames: list[str]) -> str:
     width, height = 2 * MARGIN + COLUMNS * CELL, BAR + ROWS * LINE + MARGIN
     share = 100 / len(frames)
     whole = SECONDS * len(frames)
-    rules = [
-        f".m{n}{{animation-delay:{n * SECONDS - whole if n else 0:g}s}}" for n in range(len(frames))
-    ]
+    rules = [f".m{n}{{animation-delay:{n * SECONDS - whole if n else 0:g}s}}" for n in range(len(frames))]
     groups = [f'<g class="m m{n}">\n' + "\n".join(drawn(frame)) + "\n</g>\n" for n, frame in enumerate(frames)]
     dots = enumerate(("#ff5f57", "#febc2e", "#28c840"))
     lights = [f'<circle cx="{20 + 18 * n}" cy="17" r="5.5" fill="{ink}"/>' for n, ink in dots]

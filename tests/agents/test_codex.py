@@ -9,10 +9,11 @@ from pathlib import Path
 
 import pytest
 
-from batonpass.agents import codex_launch, get
+from batonpass.agents import get
 from batonpass.agents.base import Binding, HookKind, HookReport, LaunchError, LaunchOrder, NotInstalled
 from batonpass.agents.codex import Codex
-from batonpass.agents.codex_arguments import parse
+from batonpass.agents.codex.arguments import parse
+from batonpass.agents.codex.launch import trust
 from batonpass.session import State
 
 FIXTURES = Path(__file__).parents[1] / "fixtures" / "codex"
@@ -53,14 +54,14 @@ def test_hooks_come_by_flags_with_a_print_for_each_and_nothing_is_written(tmp_pa
     assert commands == [f"/usr/bin/python -I '/a b/_entry.py' hook prime {part}" for part in (1, 2, 3)]
     (ask,) = hooks["Stop"][0]["hooks"]
     place = "/<session-flags>/config.toml:stop:0:0"
-    assert state[place]["trusted_hash"] == codex_launch.trust("stop", ask["command"], ask["timeout"])
+    assert state[place]["trusted_hash"] == trust("stop", ask["command"], ask["timeout"])
     assert len(state) == sum(len(groups[0]["hooks"]) for groups in hooks.values())
 
 
 def test_the_print_of_a_hook_is_the_one_that_codex_computes() -> None:
     # That the real program takes it for its own is seen in tests/real_agents: the hooks run, and nobody is asked.
     whole = '{"event_name":"stop","hooks":[{"async":false,"command":"true","timeout":5,"type":"command"}]}'
-    assert codex_launch.trust("stop", "true", 5) == "sha256:" + hashlib.sha256(whole.encode()).hexdigest()
+    assert trust("stop", "true", 5) == "sha256:" + hashlib.sha256(whole.encode()).hexdigest()
 
 
 def test_the_users_arguments_and_prompt_go_along_and_the_surroundings_do_not(tmp_path: Path) -> None:

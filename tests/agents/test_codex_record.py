@@ -6,7 +6,7 @@ from typing import TypeVar
 
 import pytest
 
-from batonpass.agents.codex_record import parse
+from batonpass.agents.codex.record import parse
 from batonpass.facts.tools import Tools
 from batonpass.transcripts.events import (
     Compacted,

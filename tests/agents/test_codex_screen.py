@@ -6,7 +6,7 @@ from pathlib import Path
 import pytest
 
 from batonpass.agents.base import Box, BoxState
-from batonpass.agents.codex_screen import box, dialog
+from batonpass.agents.codex.screen import box, dialog
 from batonpass.terminals.base import Screen
 
 FOLDER = Path(__file__).parents[1] / "fixtures" / "codex" / "screens"

@@ -4,7 +4,7 @@ import json
 import subprocess
 from pathlib import Path
 
-from batonpass.agents.codex_record import parse
+from batonpass.agents.codex.record import parse
 from batonpass.sim.brain import Asked, Reply, ToolUse
 from batonpass.sim.model_wire import Kind
 from batonpass.sim.openai_responses import ResponsesModel

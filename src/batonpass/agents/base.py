@@ -1,6 +1,6 @@
 """The agent protocol: everything Baton must know of a coding-agent CLI, behind one seam.
 
-A new agent is one new file with a class that satisfies `Agent`, and its name in `agents/__init__.py`.
+A new agent is one new module with a class that satisfies `Agent`, and its name in `agents/__init__.py`.
 """
 
 from collections.abc import Iterable, Mapping, Sequence

@@ -13,7 +13,7 @@ from pathlib import Path
 
 from batonpass.agents import processes
 from batonpass.agents.base import Binding, Found, Past, Status
-from batonpass.agents.codex_launch import codex_home
+from batonpass.agents.codex.launch import codex_home
 from batonpass.disk import open_plain
 from batonpass.session import State
 from batonpass.untrusted import decode

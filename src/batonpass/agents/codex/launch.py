@@ -12,7 +12,7 @@ from pathlib import Path
 from typing import Any
 
 from batonpass.agents.base import Launch, LaunchError, LaunchOrder, NotInstalled
-from batonpass.agents.codex_arguments import Arguments, parse
+from batonpass.agents.codex.arguments import Arguments, parse
 from batonpass.disk import read_plain
 
 COMPACT_LIMIT = "BATON_CODEX_COMPACT_LIMIT"  # tells the watch where the user has Codex compact itself

@@ -3,8 +3,10 @@
 from collections.abc import Iterable, Mapping, Sequence
 from pathlib import Path
 
-from batonpass.agents import codex_launch, codex_record, codex_screen, codex_status, hook_wire
+from batonpass.agents import hook_wire
 from batonpass.agents.base import Binding, Box, Found, HookKind, HookReport, Launch, LaunchOrder, Past, Status
+from batonpass.agents.codex import launch, record, status
+from batonpass.agents.codex import screen as display
 from batonpass.agents.hook_wire import text
 from batonpass.reading import Reading
 from batonpass.terminals.base import Screen
@@ -42,13 +44,13 @@ class Codex:
     permit_path_at: tuple[str, ...] = ("tool_input", "file_path")
 
     def __init__(self) -> None:
-        self._turns = codex_status.Turns()
+        self._turns = status.Turns()
 
     def launch(self, order: LaunchOrder) -> Launch:
-        return codex_launch.launch(order, self.prime_parts)
+        return launch.launch(order, self.prime_parts)
 
     def parse(self, line: bytes) -> Iterable[Event]:
-        return codex_record.parse(line)
+        return record.parse(line)
 
     def report(self, payload: Mapping[str, object]) -> HookReport | None:
         event, session = text(payload, "hook_event_name"), identifier(payload.get("session_id"))
@@ -81,32 +83,32 @@ class Codex:
     def usable(self, window: int, env: Mapping[str, str]) -> int:
         """Nine tenths of the raw window, of which it reports 95 %; a limit of the user's own can only lower that."""
         raw = -(-window * 100 // 95)
-        limit = env.get(codex_launch.COMPACT_LIMIT, "")
+        limit = env.get(launch.COMPACT_LIMIT, "")
         return min(raw * 9 // 10, int(limit) if limit.isdecimal() and int(limit) else raw)
 
     def window(self, model: str | None, env: Mapping[str, str]) -> int:
         return _WINDOW
 
     def find(self, pid: int) -> Found | None:
-        return codex_status.find(pid)
+        return status.find(pid)
 
     def past(self, wanted: str, env: Mapping[str, str]) -> Past | None:
-        return codex_status.past(wanted, env)
+        return status.past(wanted, env)
 
     def status(self, binding: Binding) -> Status:
-        return codex_status.status(binding, self._turns)
+        return status.status(binding, self._turns)
 
     def state_files(self, binding: Binding) -> Sequence[Path]:
-        return (codex_status.lock_folder(binding.env),)
+        return (status.lock_folder(binding.env),)
 
     def dialog(self, screen: Screen) -> str | None:
-        return codex_screen.dialog(screen)
+        return display.dialog(screen)
 
     def box(self, screen: Screen) -> Box:
-        return codex_screen.box(screen)
+        return display.box(screen)
 
     def abridges(self, shown: str, text: str) -> bool | None:
-        return codex_screen.abridges(shown, text)
+        return display.abridges(shown, text)
 
     def render_ask(self, text: str) -> str:
         return hook_wire.ask(text)

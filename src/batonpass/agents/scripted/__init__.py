@@ -6,7 +6,6 @@ import re
 from collections.abc import Iterable, Mapping, Sequence
 from pathlib import Path
 
-from batonpass.agents import scripted_find, scripted_launch, scripted_record
 from batonpass.agents.base import (
     BackgroundTask,
     Binding,
@@ -20,7 +19,8 @@ from batonpass.agents.base import (
     Past,
     Status,
 )
-from batonpass.agents.scripted_record import object_in, text_of
+from batonpass.agents.scripted import find, launch, record
+from batonpass.agents.scripted.record import object_in, text_of
 from batonpass.disk import read_plain
 from batonpass.reading import CONFIDENCE, Reading, Source
 from batonpass.session import State
@@ -53,10 +53,10 @@ class Scripted:
     permit_path_at: tuple[str, ...] = ("input", "path")
 
     def launch(self, order: LaunchOrder) -> Launch:
-        return scripted_launch.launch(order, self.prime_parts)
+        return launch.launch(order, self.prime_parts)
 
     def parse(self, line: bytes) -> Iterable[Event]:
-        return scripted_record.events(line)
+        return record.events(line)
 
     def report(self, payload: Mapping[str, object]) -> HookReport | None:
         session, hook = identifier(payload.get("session")), payload.get("hook")
@@ -116,10 +116,10 @@ class Scripted:
         return agent_options.window_of(model, env)
 
     def find(self, pid: int) -> Found | None:
-        return scripted_find.find(pid)
+        return find.find(pid)
 
     def past(self, wanted: str, env: Mapping[str, str]) -> Past | None:
-        return scripted_find.past(wanted, env)
+        return find.past(wanted, env)
 
     def status(self, binding: Binding) -> Status:
         """From its state file; a file that another process of that pid, or none, left behind says DEAD."""

@@ -5,7 +5,7 @@ from pathlib import Path
 
 from batonpass.agents import processes
 from batonpass.agents.base import Found, Past
-from batonpass.agents.scripted_record import object_in
+from batonpass.agents.scripted.record import object_in
 from batonpass.disk import open_plain, read_plain
 from batonpass.sim import agent_options
 from batonpass.sim.agent_options import PREFIX
