@@ -70,7 +70,7 @@ def merged(text: str, facts: Facts) -> Handoff:
 
 def test_what_was_left_out_gets_an_id_and_is_marked(facts: Facts) -> None:
     found = {item.id: item.text for item in items(merged(DOCUMENT, facts))}
-    assert found["C2"] == "Failing test: tests/test_ledger.py::test_rounding (recorded by Baton)"
+    assert found["C2"] == "Failing test: `tests/test_ledger.py::test_rounding` (recorded by Baton)"
     assert found["C3"] == "Never edit the lockfile. (recorded by Baton)"
     assert found["I1"] == "Round half to even (recorded by Baton)"
     assert {found["P1"], found["P2"]} == {

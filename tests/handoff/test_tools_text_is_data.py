@@ -56,3 +56,13 @@ def test_a_tools_output_cannot_pose_as_an_instruction(tmp_path: Path, ok: bool) 
     (framed,) = parts(sealed.text, tmp_path / "h.md", 200_000, 1)
     assert framed.count("</baton-handoff>") == 1
     assert framed.endswith("</baton-handoff>")
+
+
+def test_the_name_of_a_failing_test_stands_as_data_within_its_line(tmp_path: Path) -> None:
+    events = [
+        ToolCalled(1.0, "c1", "Bash", {"command": "npx vitest run"}),
+        ToolReturned(2.0, "c1", False, f" ✕ pays once `{ORDER}` 12ms\n"),
+    ]
+    facts = gather(tmp_path, "scripted", "t1", None, events, (), at=3.0, is_own=lambda path: False)
+    sealed = seal(from_facts(facts, Meta(1, None, 7.0, "5e55", "scripted", "t1", "shop", "threshold")))
+    assert f"Failing test: `` pays once `{ORDER}` ``" in sealed.text

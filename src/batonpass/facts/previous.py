@@ -5,7 +5,7 @@ from pathlib import Path
 
 from batonpass.disk import read_document
 from batonpass.facts.model import Note, OpenItem
-from batonpass.facts.wording import overlap, sentences
+from batonpass.facts.wording import REVOKED, overlap, sentences
 from batonpass.handoff import fences, names
 from batonpass.handoff.document import Handoff
 from batonpass.handoff.items import is_nothing, items
@@ -60,7 +60,7 @@ def words(previous: Handoff, name: str) -> tuple[Note, ...]:
     quoted = [part.body for part in previous.recorded if part.title == "User prompts, word for word"]
     texts = [text for body in quoted for text in fences.blocks(body)]
     lines = [line for text in texts for line in (text.split("\n") if "(said later: " in text else sentences(text))]
-    return _notes([line for line in lines if line.strip() and "[taken back later]" not in line], previous, name)
+    return _notes([line for line in lines if line.strip() and REVOKED not in line], previous, name)
 
 
 def _notes(lines: Iterable[str], previous: Handoff, name: str) -> tuple[Note, ...]:

@@ -4,6 +4,7 @@ import re
 from collections.abc import Iterator
 
 _MOST = 200
+_LONGEST = 200  # characters of a name
 _NAMES = tuple(
     re.compile(pattern, re.MULTILINE)
     for pattern in (
@@ -83,4 +84,4 @@ def _is_about(word: str, name: str) -> bool:
 def _all(patterns: tuple[re.Pattern[str], ...], text: str) -> Iterator[str]:
     for pattern in patterns:
         for name in pattern.findall(text):
-            yield name.strip()
+            yield name.strip()[:_LONGEST]

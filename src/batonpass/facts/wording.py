@@ -7,6 +7,7 @@ from itertools import pairwise
 
 from batonpass.handoff import fences
 
+REVOKED = "[left out: a sentence that was taken back later]"  # stands for it where its text is quoted
 _MOST_CHARS = 40_000  # of one text: what is longer is a pasted log, and its ends say what it is
 _LONGEST = 400
 _ENTRY = re.compile(r"^\s*(?:[-*+•]|\d{1,3}[.)])\s+(?:\[.\]\s+)?")

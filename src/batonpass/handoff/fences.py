@@ -49,6 +49,17 @@ def fenced(text: str, label: str = "text") -> str:
     return f"{fence}{label}\n{text}\n{fence}"
 
 
+def span(text: str) -> str:
+    """A short text as data within a line: its words on one line, in a code span that it cannot close.
+
+    >>> span("charges once"), span("a `b`")
+    ('`charges once`', '`` a `b` ``')
+    """
+    whole = " ".join(text.split())
+    longest = max((len(run) for run in re.findall(r"`+", whole)), default=0)
+    return f"`{whole}`" if not longest else f"{'`' * (longest + 1)} {whole} {'`' * (longest + 1)}"
+
+
 def _placed(lines: Iterable[str]) -> Iterator[tuple[str, _Place, str]]:
     """Every line, where it stands, and the fence that it stands in."""
     fence = ""

@@ -13,10 +13,10 @@ from batonpass.facts.errors import plain
 from batonpass.facts.later import Later, beside
 from batonpass.facts.model import Command, Facts, GitFacts, Note, Todo, Utterance
 from batonpass.facts.remarks import substance
-from batonpass.facts.wording import says, sentences
+from batonpass.facts.wording import REVOKED, says, sentences
 from batonpass.handoff.document import Section
 from batonpass.handoff.entries import joined
-from batonpass.handoff.fences import fenced
+from batonpass.handoff.fences import fenced, span
 from batonpass.handoff.paths import mentions, written
 from batonpass.handoff.redact import cut
 
@@ -42,7 +42,6 @@ EPIC = "Epic"
 UNKNOWN = "Not known"
 SOURCES = "Sources"
 
-REVOKED = "[taken back later]"
 EARLIER = "What else the user said before"
 _NO_OUTPUT = re.compile(r"\([^()\n]*no output\)$", re.IGNORECASE)
 _BACKGROUND = re.compile(r"^Command running in background with ID:")
@@ -64,7 +63,7 @@ def recorded(
         (GIT, lambda known: _git(facts.git, known) if facts.git else ""),
         (BACKGROUND, lambda known: _background(facts, known)),
         (TODOS, lambda known: _todos(facts.todos, known)),
-        (FAILING, lambda known: _bullets([name for name in facts.failing if name not in known])),
+        (FAILING, lambda known: _bullets([span(name) for name in facts.failing if name not in known])),
         (LAST_TEST, lambda _: _commands([facts.last_test]) if facts.last_test else ""),
         (ERRORS, lambda _: _commands([c for c in facts.errors if c != facts.last_test])),
         (DECISIONS, lambda known: _notes(facts.decisions, known)),
