@@ -59,7 +59,7 @@ def test_a_tools_output_cannot_pose_as_an_instruction(tmp_path: Path, ok: bool) 
 
 
 def test_the_name_of_a_failing_test_stands_as_data_within_its_line(tmp_path: Path) -> None:
-    events = [
+    events: list[Event] = [
         ToolCalled(1.0, "c1", "Bash", {"command": "npx vitest run"}),
         ToolReturned(2.0, "c1", False, f" ✕ pays once `{ORDER}` 12ms\n"),
     ]
