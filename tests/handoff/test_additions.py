@@ -6,6 +6,7 @@ from pathlib import Path
 import pytest
 
 from batonpass.facts import Change, Command, Facts, GitFacts, Note, OpenItem, Subagent, Todo, Utterance, Value
+from batonpass.facts.wording import REVOKED
 from batonpass.handoff import names, record
 from batonpass.handoff.check import check, check_text
 from batonpass.handoff.document import Handoff
@@ -126,4 +127,4 @@ def test_a_document_with_far_too_many_facts_keeps_to_the_budget_and_to_what_must
 
 def test_prompts_are_quoted_without_what_was_taken_back(facts: Facts) -> None:
     body = next(part.body for part in from_facts(facts, META).recorded if part.title == record.PROMPTS)
-    assert f"Never edit the lockfile. {record.REVOKED} Import it." in body
+    assert f"Never edit the lockfile. {REVOKED} Import it." in body
