@@ -68,7 +68,7 @@ def _facts(given: tuple[list[bytes], Sequence[str], bool]) -> None:
     lines, names, claude = given
     agent = _CLAUDE if claude else SCRIPTED
     conversation, tools, todos = Conversation(), Tools(Path("/p"), lambda path: False), Todos()
-    for event in (event for line in lines for event in agent.parse(line)):
+    for event in (event for line in lines for event in agent.reader()(line)):
         for see in (conversation.see, tools.see, todos.see):
             see(event)
     names = [name.encode("utf-8", "replace").decode() for name in names if name]

@@ -68,7 +68,8 @@ def storable(text: object) -> None:
 
 
 def _parses(agent: Agent) -> Any:
-    return lambda line: sound(agent.parse(line))
+    read = agent.reader()
+    return lambda line: sound(read(line))
 
 
 def _file(steps: list[tuple[str, bytes]]) -> None:

@@ -77,7 +77,7 @@ def _line(event: str, **fields: object) -> bytes:
     ],
 )
 def test_every_event_of_the_transcript_is_understood(line: bytes, event: Event) -> None:
-    assert list(SCRIPTED.parse(line)) == [event]
+    assert list(SCRIPTED.reader()(line)) == [event]
 
 
 @pytest.mark.parametrize(
@@ -93,7 +93,7 @@ def test_every_event_of_the_transcript_is_understood(line: bytes, event: Event) 
     ],
 )
 def test_other_lines_say_nothing(line: bytes) -> None:
-    assert list(SCRIPTED.parse(line)) == []
+    assert list(SCRIPTED.reader()(line)) == []
 
 
 def test_a_stop_report_is_understood() -> None:

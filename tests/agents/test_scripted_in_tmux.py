@@ -69,7 +69,7 @@ class Pane:
         if not self.transcript.exists():
             return []
         lines = self.transcript.read_bytes().split(b"\n")[:-1]
-        return [event for line in lines for event in AGENT.parse(line)]
+        return [event for line in lines for event in AGENT.reader()(line)]
 
     def ended(self, turns: int = 1) -> bool:
         return sum(isinstance(event, TurnEnded) for event in self.events()) >= turns

@@ -47,28 +47,28 @@ def test_a_line_of_100_mb_is_skipped_with_a_note_and_its_neighbours_are_seen(tmp
         file.write(said("before"))
         file.writelines(b"x" * (1 << 20) for _ in range(100))
         file.write(b"\n" + said("after"))
-    batch = Tail(path, get("scripted").parse).read()
+    batch = Tail(path, get("scripted").reader()).read()
     assert [event.text for event in batch.events if isinstance(event, Said)] == ["before", "after"]
     assert batch.notes == (
         f"A line of {path} was too long to be held in memory and was skipped (1 in all, the first at byte "
         f"{len(said('before'))}); everything else was read.",
     )
-    assert len(list(all_events(path, get("scripted").parse))) == 2
+    assert len(list(all_events(path, get("scripted").reader()))) == 2
 
 
 @pytest.mark.parametrize("make", [os.mkfifo, os.mkdir, lambda path: os.symlink("/dev/zero", path)])
 def test_what_is_no_regular_file_is_no_transcript_and_nobody_waits_for_it(tmp_path: Path, make: Any) -> None:
     path = tmp_path / "record.jsonl"
     make(path)
-    assert Tail(path, get("claude").parse).read().events == ()
-    assert list(all_events(path, get("claude").parse)) == []
-    assert last(path, get("claude").parse, Said) is None
+    assert Tail(path, get("claude").reader()).read().events == ()
+    assert list(all_events(path, get("claude").reader())) == []
+    assert last(path, get("claude").reader(), Said) is None
 
 
 def test_a_torn_line_that_is_written_anew_is_read_from_its_beginning(tmp_path: Path) -> None:
     path = tmp_path / "record.jsonl"
     path.write_bytes(b"\0")
-    tail = Tail(path, get("scripted").parse)
+    tail = Tail(path, get("scripted").reader())
     assert tail.read().events == ()
     with path.open("r+b") as file:  # the same file by its number, as after a removal and a new beginning
         file.write(said("first"))
@@ -76,31 +76,31 @@ def test_a_torn_line_that_is_written_anew_is_read_from_its_beginning(tmp_path: P
 
 
 def test_a_transcript_whose_name_holds_a_nul_is_not_there() -> None:
-    assert Tail(Path("/tmp/a\0b"), get("claude").parse).read().events == ()
+    assert Tail(Path("/tmp/a\0b"), get("claude").reader()).read().events == ()
 
 
 @pytest.mark.parametrize("at", ["1e300", "-1", "1" + "0" * 400, "NaN", "Infinity", "true", '"soon"'])
 def test_an_event_without_a_date_that_can_be_written_is_none(at: str) -> None:
-    assert list(get("scripted").parse(b'{"at": %s, "event": "said", "text": "x"}' % at.encode())) == []
+    assert list(get("scripted").reader()(b'{"at": %s, "event": "said", "text": "x"}' % at.encode())) == []
 
 
 def test_a_date_before_all_dates_becomes_one_that_can_be_written() -> None:
     line = {"type": "user", "timestamp": "0001-01-01T00:00:00+23:59", "message": {"content": "x"}}
-    [event] = get("claude").parse(json.dumps(line).encode())
+    [event] = get("claude").reader()(json.dumps(line).encode())
     assert iso(event.at) == "1970-01-01T00:00:00Z"
 
 
 @pytest.mark.parametrize("text", ["\\ud800", "\\u0000"])
 def test_a_prompt_that_no_file_can_hold_still_reaches_the_handoff(text: str) -> None:
     line = f'{{"at": 1.8e9, "event": "prompted", "text": "go {text} on", "origin": "human"}}'
-    [event] = get("scripted").parse(line.encode())
+    [event] = get("scripted").reader()(line.encode())
     assert isinstance(event, Prompted)
     assert event.text == "go \ufffd on"
 
 
 def test_a_nul_in_claude_codes_record_does_not_reach_a_command_line() -> None:
     line = b'{"type": "user", "timestamp": "2027-01-15T08:00:00Z", "message": {"content": "a\\u0000b"}}'
-    [event] = get("claude").parse(line)
+    [event] = get("claude").reader()(line)
     assert isinstance(event, Prompted)
     assert event.text == "a\ufffdb"
 

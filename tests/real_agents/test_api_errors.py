@@ -74,7 +74,7 @@ def test_where_no_turn_of_the_handoff_succeeds_what_was_recorded_is_passed(
 
 def _arrived(claude_home: dict[str, str]) -> Counter[str]:
     """How often the agent's own records have each of Baton's prompts. The model sees two unanswered ones as one."""
-    parse = get("claude").parse
+    parse = get("claude").reader()
     found: Counter[str] = Counter()
     for path in Path(claude_home["CLAUDE_CONFIG_DIR"]).glob("projects/*/*.jsonl"):
         found.update(t for e in all_events(path, parse) if isinstance(e, Prompted) for t in tags_in(e.text)[:1])

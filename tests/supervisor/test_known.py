@@ -1,5 +1,6 @@
 """What is known of a session is read while it runs, each line once, and is at hand when it is wanted."""
 
+from collections.abc import Callable
 from pathlib import Path
 
 from batonpass.clock import Clock
@@ -19,9 +20,12 @@ class CountingAgent(ToldAgent):
         super().__init__()
         self.lines: list[bytes] = []
 
-    def parse(self, line: bytes) -> list[Event]:
+    def reader(self) -> Callable[[bytes], list[Event]]:
+        return self._read
+
+    def _read(self, line: bytes) -> list[Event]:
         self.lines.append(line)
-        return list(super().parse(line))
+        return list(super().reader()(line))
 
 
 def facts(known: Known, watch: Watch, clock: Clock, max_age: float = 0.0) -> Facts:

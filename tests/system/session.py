@@ -141,7 +141,7 @@ class Session:
 
     def events(self, *kinds: type[Event]) -> list[Event]:
         """What all transcripts of the session's conversations say, oldest first."""
-        parse, found = get("scripted").parse, []
+        parse, found = get("scripted").reader(), []
         for path in (self.house.home / "scripted" / "transcripts").glob("*.jsonl"):
             lines = path.read_bytes().splitlines()
             if lines and json.loads(lines[0]).get("cwd") == str(self.project):

@@ -3,7 +3,7 @@
 A new agent is one new module with a class that satisfies `Agent`, and its name in `agents/__init__.py`.
 """
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from enum import StrEnum
 from pathlib import Path
@@ -176,8 +176,11 @@ class Agent(Protocol):
         """Write what the launch needs into order.folder and say how to start. Raises NotInstalled."""
         ...
 
-    def parse(self, line: bytes) -> Iterable[Event]:
-        """The events of one line of the transcript; nothing for lines that do not matter or are torn."""
+    def reader(self) -> Callable[[bytes], Iterable[Event]]:
+        """What turns the lines of one transcript, in order, into events; each transcript needs its own.
+
+        It gives nothing for lines that do not matter or are torn, and may be led through the file again from its start.
+        """
         ...
 
     def report(self, payload: Mapping[str, object]) -> HookReport | None:

@@ -50,7 +50,7 @@ def facts_for(document: Handoff, path: Path, project: Project, *, at: float) -> 
     followed = Followed(project.root, project.is_baton_file)
     agent = document.agent if document.agent in agents.names() else None
     if transcript and agent:
-        followed.follow(all_events(transcript, agents.get(agent).parse))
+        followed.follow(all_events(transcript, agents.get(agent).reader()))
     elif not transcript:
         followed.broken.append("The document names no transcript that is here: todos and constraints are not known.")
     previous = path.parent / document.previous if document.previous else None

@@ -63,7 +63,7 @@ def handed_over(recording: Recording, manner: str, work: Path) -> str:
 
 def _facts(recording: Recording, work: Path) -> Facts:
     _lay_out(recording, work)
-    events = list(all_events(recording.transcript, agents.get(recording.agent).parse))
+    events = list(all_events(recording.transcript, agents.get(recording.agent).reader()))
     at = max((event.at for event in events), default=0.0)
     is_own = Project(work).is_baton_file
     return gather(work, recording.agent, None, recording.transcript, events, (), at=at, is_own=is_own)

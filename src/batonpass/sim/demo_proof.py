@@ -43,11 +43,11 @@ class Evidence:
 def gather(cycle: CycleRow, agent: str, old: Path, new: Path, model: AnthropicModel | None) -> Evidence:
     """Read it from disk, and for a real agent from the requests that its model got. Raises OSError."""
     path = Path(cycle["document"] or "")
-    parse = agents.get(agent).parse
-    successor = tuple(all_events(new, parse))
+    read_by = agents.get(agent).reader
+    successor = tuple(all_events(new, read_by()))
     if model is None:
         lines = _lines(new)
-        events = (*all_events(old, parse), *successor)
+        events = (*all_events(old, read_by()), *successor)
         prompts = tuple(event.text for event in events if isinstance(event, Prompted))
         first = _shown_before_first_word(lines)
     else:

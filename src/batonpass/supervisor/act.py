@@ -188,8 +188,9 @@ class Supervisor:
     def _heard(self, watch: Watch, news: News) -> None:
         for mark, at in news.tags:
             self.store.mark_seen(mark, at)
-        for compacted in news.compacted:
+        if news.unknown or news.compacted:
             watch.readings = []
+        for compacted in news.compacted:
             self._compacted(watch, compacted)
         for note in news.notes:
             log.warning("%s: %s", watch.session.name, note)

@@ -13,6 +13,7 @@ from batonpass.transcripts.events import (
     Interrupted,
     Origin,
     Prompted,
+    Rewound,
     Said,
     ToolReturned,
     TurnEnded,
@@ -27,13 +28,14 @@ Kept = Prompted | Said | TurnEnded | Interrupted | Failed
 
 @dataclass(frozen=True, slots=True)
 class News:
-    """What a read brought: usage, tags that arrived, compactions, and notes on lines that could not be read."""
+    """What a read brought: usage as far as it holds, tags that arrived, compactions, and notes on unreadable lines."""
 
     used: tuple[Used, ...] = ()
     tags: tuple[tuple[str, float], ...] = ()
     compacted: tuple[Compacted, ...] = ()
     failed: tuple[Failed, ...] = ()
     prompts: int = 0
+    unknown: bool = False  # what was known of the usage before does not hold any more
     notes: tuple[str, ...] = ()
     any: bool = False
 
@@ -73,8 +75,9 @@ class Conversation:
 
     def _take_in(
         self, events: Sequence[Event]
-    ) -> tuple[tuple[Used, ...], tuple[tuple[str, float], ...], tuple[Compacted, ...], tuple[Failed, ...], int]:
-        used = tuple(e for e in events if isinstance(e, Used))
+    ) -> tuple[tuple[Used, ...], tuple[tuple[str, float], ...], tuple[Compacted, ...], tuple[Failed, ...], int, bool]:
+        rewound = max((n for n, e in enumerate(events) if isinstance(e, Rewound)), default=-1)
+        used = tuple(e for e in events[rewound + 1 :] if isinstance(e, Used))
         tags: list[tuple[str, float]] = []
         prompts = 0
         for event in events:
@@ -85,14 +88,14 @@ class Conversation:
                 self.log.append(event)
             if isinstance(event, Prompted | Said | ToolReturned):
                 self.characters += len(event.text)
-            elif isinstance(event, Used | Compacted):
+            elif isinstance(event, Used | Compacted | Rewound):
                 self.usage_told = True
         self.forgotten += max(0, len(self.log) - _KEPT)
         del self.log[:-_KEPT]
         self.prompts += prompts
         compacted = tuple(e for e in events if isinstance(e, Compacted))
         failed = tuple(e for e in events if isinstance(e, Failed))
-        return used, tuple(tags), compacted, failed, prompts
+        return used, tuple(tags), compacted, failed, prompts, rewound >= 0
 
     def prompted(self, tag: str) -> int | None:
         """Where in the log the prompt with this tag stands; None when it has not arrived."""

@@ -79,6 +79,11 @@ class Compacted(Event):
 
 
 @dataclass(frozen=True, slots=True)
+class Rewound(Event):
+    """The record was taken back or written anew without its figures. Usage is unknown until the next response."""
+
+
+@dataclass(frozen=True, slots=True)
 class Failed(Event):
     """An API error that ended a turn: rate_limit, overloaded, authentication, too_long, other."""
 

@@ -27,7 +27,7 @@ both = pytest.mark.parametrize("version", VERSIONS)
 
 
 def events(version: str, name: str) -> list[Event]:
-    return list(all_events(transcript(version, name), Claude().parse))
+    return list(all_events(transcript(version, name), Claude().reader()))
 
 
 def of(kind: type[E], found: Sequence[Event]) -> list[E]:
@@ -63,7 +63,7 @@ LAST_USED = {
 @both
 @pytest.mark.parametrize("name", LAST_USED)
 def test_the_last_usage_is_what_the_next_request_will_carry(version: str, name: str) -> None:
-    found = last(transcript(version, name), Claude().parse, Used)
+    found = last(transcript(version, name), Claude().reader(), Used)
     assert found is not None
     assert found.used == LAST_USED[name][VERSIONS.index(version)]
 
@@ -83,7 +83,7 @@ def test_a_turn_is_a_prompt_an_answer_its_usage_and_an_end(version: str) -> None
 
 
 def test_times_are_seconds_since_the_epoch() -> None:
-    (event,) = Claude().parse(b'{"type":"system","subtype":"turn_duration","timestamp":"2026-11-15T19:53:20.993Z"}')
+    (event,) = Claude().reader()(b'{"type":"system","subtype":"turn_duration","timestamp":"2026-11-15T19:53:20.993Z"}')
     assert datetime.fromtimestamp(event.at, UTC).isoformat() == "2026-11-15T19:53:20.993000+00:00"
 
 
@@ -185,7 +185,7 @@ def test_api_errors_are_failures_of_a_kind_and_no_usage(version: str) -> None:
 @both
 def test_a_sub_agents_own_file_says_nothing_of_the_conversation(version: str) -> None:
     (path,) = (FOLDER / version / "transcripts" / "04_subagent" / "subagents").glob("*.jsonl")
-    assert list(all_events(path, Claude().parse)) == []
+    assert list(all_events(path, Claude().reader())) == []
 
 
 def test_the_text_of_an_interrupted_response_is_kept_though_its_usage_is_zero() -> None:
@@ -217,4 +217,4 @@ def test_the_text_of_an_interrupted_response_is_kept_though_its_usage_is_zero() 
     ],
 )
 def test_a_line_that_nobody_foresaw_gives_nothing_and_raises_nothing(line: bytes) -> None:
-    assert list(Claude().parse(line)) == []
+    assert list(Claude().reader()(line)) == []

@@ -1,6 +1,6 @@
 """Claude Code, as Baton drives it."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
 
 from batonpass.agents import hook_wire
@@ -30,8 +30,8 @@ class Claude:
     def launch(self, order: LaunchOrder) -> Launch:
         return launch.launch(order, self.prime_parts)
 
-    def parse(self, line: bytes) -> list[Event]:
-        return record.parse(line)
+    def reader(self) -> Callable[[bytes], list[Event]]:
+        return record.parse
 
     def report(self, payload: Mapping[str, object]) -> HookReport | None:
         return hooks.report(payload)

@@ -1,6 +1,6 @@
 """Codex, as Baton drives it."""
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from pathlib import Path
 
 from batonpass.agents import hook_wire
@@ -49,8 +49,8 @@ class Codex:
     def launch(self, order: LaunchOrder) -> Launch:
         return launch.launch(order, self.prime_parts)
 
-    def parse(self, line: bytes) -> Iterable[Event]:
-        return record.parse(line)
+    def reader(self) -> Callable[[bytes], Iterable[Event]]:
+        return record.parse
 
     def report(self, payload: Mapping[str, object]) -> HookReport | None:
         event, session = text(payload, "hook_event_name"), identifier(payload.get("session_id"))

@@ -3,7 +3,7 @@
 import json
 import os
 import re
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from pathlib import Path
 
 from batonpass.agents.base import (
@@ -55,8 +55,8 @@ class Scripted:
     def launch(self, order: LaunchOrder) -> Launch:
         return launch.launch(order, self.prime_parts)
 
-    def parse(self, line: bytes) -> Iterable[Event]:
-        return record.events(line)
+    def reader(self) -> Callable[[bytes], Iterable[Event]]:
+        return record.events
 
     def report(self, payload: Mapping[str, object]) -> HookReport | None:
         session, hook = identifier(payload.get("session")), payload.get("hook")

@@ -1,0 +1,33 @@
+"""Where Gemini CLI keeps the files of its user."""
+
+import json
+import re
+from collections.abc import Mapping
+from pathlib import Path
+from typing import Any
+
+from batonpass.disk import read_plain
+
+USERS_HOME = "BATON_GEMINI_HOME"  # in a session's environment: the home behind its overlay
+OVERLAY = "GEMINI_CLI_HOME"
+
+_COMMENT = re.compile(rb'("(?:\\.|[^"\\])*")|//[^\n]*|/\*.*?\*/', re.DOTALL)
+
+
+def user_home(env: Mapping[str, str]) -> Path:
+    """The home that the user's own `gemini` works with, also where an overlay stands before it."""
+    return Path(env.get(USERS_HOME) or env.get(OVERLAY) or env.get("HOME") or Path.home())
+
+
+def user_folder(env: Mapping[str, str]) -> Path:
+    """Its folder there: settings, sign-in, sessions."""
+    return user_home(env) / ".gemini"
+
+
+def read_settings(path: Path) -> dict[str, Any]:
+    """A settings file, which may have comments; empty when there is none that can be read."""
+    try:
+        found = json.loads(_COMMENT.sub(lambda match: match[1] or b" ", read_plain(path)))
+    except (OSError, ValueError, RecursionError):
+        return {}
+    return found if isinstance(found, dict) else {}
