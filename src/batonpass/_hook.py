@@ -17,7 +17,7 @@ _NOT_KEPT = (
     "tool_input", "tool_response", "tool_output", "input", "output", "last_assistant_message", "last_message", "prompt",
 )  # fmt: skip
 _CONNECT_SECONDS = 0.25
-_ASK_SECONDS = 2.5  # how long a stop hook waits for the daemon's word before it looks for itself
+_ASK_SECONDS = 6.0  # how long a stop hook waits for the daemon's word before it looks for itself
 _REVIVE_SECONDS = 10  # a daemon that is away is started again at most this often
 
 

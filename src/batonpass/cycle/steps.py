@@ -10,7 +10,7 @@ from batonpass.cycle.moves import Move, Outcome, Step, Way
 from batonpass.cycle.stage import Stage
 from batonpass.handoff import redacted
 from batonpass.handoff.redact import patterns
-from batonpass.store import StoreAway
+from batonpass.store import CycleRecord, StoreAway
 from batonpass.supervisor.watch import Watch
 
 log = logging.getLogger(__name__)
@@ -40,6 +40,15 @@ def _without_secrets(stage: Stage, watch: Watch, outcome: Outcome) -> Outcome:
     return replace(outcome, note=str(note), data=data if isinstance(data, dict) else {})
 
 
+async def _place(stage: Stage, watch: Watch, cycle: CycleRecord) -> None:
+    """Wait for a place among the handoffs that may be under way at once."""
+    watch.queued = True
+    try:
+        await stage.slots.hold(cycle.id, cycle.percent or 0.0)
+    finally:
+        watch.queued = False
+
+
 async def run(stage: Stage, cycle_id: str, move: Move) -> Outcome:
     """The outcome of one move. A fault that nobody foresaw is an outcome too, with its text as the note.
 
@@ -52,7 +61,7 @@ async def run(stage: Stage, cycle_id: str, move: Move) -> Outcome:
     if watch is None:
         return Outcome(move.step, "gone", f"session {cycle.session} is not known on this host")
     if move.step in _HOLDS and cycle.way != Way.START:
-        await stage.slots.hold(cycle_id, cycle.percent or 0.0)
+        await _place(stage, watch, cycle)
     stage.probe(f"{move.step}:before")
     seq = store.begin_step(cycle_id, move.step, move.attempt, stage.clock.now())
     watch.step = move.step

@@ -27,6 +27,7 @@ log = logging.getLogger(__name__)
 _LAG_SECONDS = 0.3  # at a stop the transcript lags behind; longer than this nobody waits for it
 _GUESS_SECONDS = 3.0
 _HOLD_SECONDS = 2.0  # how long a stop hook is held for a cycle that is about to ask
+_SLOW_SECONDS = 3.0  # and longer on a busy machine, but not for one that waits for others
 _WRITING = (Step.PREPARE, Step.SAFE_POINT, Step.ASK, Step.AWAIT, Step.CHECK)
 
 
@@ -165,7 +166,8 @@ class Supervisor:
                 or offers.ask_pending(watch.conversation.agent_session)
             )
 
-        await watch.until(settled, _HOLD_SECONDS)
+        if not await watch.until(settled, _HOLD_SECONDS) and not watch.queued:
+            await watch.until(settled, _SLOW_SECONDS)
 
     def take_statusline(self, watch: Watch, payload: Mapping[str, object], at: float) -> None:
         reading, window = watch.agent.statusline(payload, at, watch.env), watch.window

@@ -59,6 +59,7 @@ class Watch:
         self.holding_stop = False  # a stop hook waits for our answer right now
         self.hooks_seen = 0
         self.step: str | None = None  # of the cycle that is under way
+        self.queued = False  # that cycle waits for its place among others
         self.due: tuple[str, float] | None = None  # a cycle's round, and when its time is up by the ticks
         self.leaving = False  # the user closed the agent
         self.notice: str | None = None  # what the user should know of how it was started
