@@ -1,0 +1,1 @@
+"""opencode, as Baton drives it."""
