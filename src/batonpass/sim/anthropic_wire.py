@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from batonpass.sim.brain import Reply, ToolUse
-from batonpass.sim.model_wire import Json, Kind, Message, Request, pieces
+from batonpass.sim.model_wire import Json, Kind, Message, Request, pieces, server_sent
 
 _COMPACTION = (
     "Tool calls will be rejected and you will fail the task",
@@ -97,14 +97,17 @@ def error(name: str, used: int, window: int) -> tuple[int, Json]:
 class MessagesWire:
     """The wire of a ScriptedModel, in the words of the Messages API."""
 
-    endpoint = "/v1/messages"
+    endpoint: tuple[str, ...] = ("/v1/messages",)
     delta = "content_block_delta"
 
-    def read(self, body: Mapping[str, Any]) -> Request:
+    def read(self, body: Mapping[str, Any], path: str = "") -> Request:
         return read(body)
 
     def answer(self, number: str, request: Request, reply: Reply, used: int) -> "Answer":
         return Answer(f"msg_{number}", request.model, reply, used)
+
+    def frame(self, event: Json) -> bytes:
+        return server_sent(event)
 
     def error(self, name: str, used: int, window: int) -> tuple[int, Json]:
         return error(name, used, window)

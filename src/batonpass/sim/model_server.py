@@ -18,7 +18,7 @@ class Mind(Protocol):
     window: int
     stopping: threading.Event
 
-    def answer(self, body: dict[str, Any], raw: bytes) -> tuple[Answer, Request]: ...
+    def answer(self, body: dict[str, Any], raw: bytes, path: str) -> tuple[Answer, Request]: ...
 
 
 class Server(ThreadingHTTPServer):
@@ -55,18 +55,20 @@ class _Handler(BaseHTTPRequestHandler):
         path = self.path.partition("?")[0]
         if path.endswith("/count_tokens"):
             self._json({"input_tokens": len(raw) // 4})
+        elif path.endswith(":countTokens"):
+            self._json({"totalTokens": len(raw) // 4})
         elif path.endswith(self.server.mind.wire.endpoint):
-            self._think(raw)
+            self._think(raw, path)
         else:
             self._json({})
 
-    def _think(self, raw: bytes) -> None:
+    def _think(self, raw: bytes, path: str) -> None:
         try:
             body = json.loads(raw)
         except ValueError:
             self._json({"type": "error", "error": {"type": "invalid_request_error", "message": "no JSON"}}, 400)
             return
-        answer, request = self.server.mind.answer(body, raw)
+        answer, request = self.server.mind.answer(body, raw, path)
         self._pause(answer.reply.delay)
         if answer.reply.error == "cut_before":
             self._cut()
@@ -86,7 +88,7 @@ class _Handler(BaseHTTPRequestHandler):
         self.send_header("transfer-encoding", "chunked")
         self.end_headers()
         for event in answer.events():
-            data = f"event: {event['type']}\ndata: {json.dumps(event)}\n\n".encode()
+            data = self.server.mind.wire.frame(event)
             self.wfile.write(b"%x\r\n%s\r\n" % (len(data), data))
             self.wfile.flush()
             if event["type"] == self.server.mind.wire.delta:

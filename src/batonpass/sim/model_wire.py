@@ -1,5 +1,6 @@
 """What every vendor's wire has in common: a request as a scripted model sees it, and an answer ready to be sent."""
 
+import json
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from enum import StrEnum
@@ -38,6 +39,7 @@ class Request:
     session: str | None  # the agent's session id, where it says it
     stream: bool
     tools: frozenset[str] = frozenset()  # by name, where the answer depends on what there is
+    schema: Json | None = None  # the form that the answer must have, where one is asked for
 
     @property
     def user_texts(self) -> list[str]:
@@ -84,14 +86,18 @@ class Answer(Protocol):
 class Wire(Protocol):
     """One vendor's API, as far as its own CLI uses it."""
 
-    endpoint: str  # what the path of a request to the model ends with
+    endpoint: tuple[str, ...]  # what the path of a request to the model ends with
     delta: str  # the type of the events that bring text, between which a slow model pauses
 
-    def read(self, body: Mapping[str, Any]) -> Request:
-        """What a request body says; parts that are not there count as empty."""
+    def read(self, body: Mapping[str, Any], path: str = "") -> Request:
+        """What a request says by its body and its path; parts that are not there count as empty."""
         ...
 
     def answer(self, number: str, request: Request, reply: Reply, used: int) -> Answer: ...
+
+    def frame(self, event: Json) -> bytes:
+        """One event of a stream as it goes over the line."""
+        ...
 
     def error(self, name: str, used: int, window: int) -> tuple[int, Json]:
         """Status and body of an error by its name in Reply.error. KeyError for one that is no answer."""
@@ -100,6 +106,11 @@ class Wire(Protocol):
     def summary(self, text: str) -> str:
         """How a compaction's summary is put."""
         ...
+
+
+def server_sent(event: Json) -> bytes:
+    """An event by the usual form, named after its type."""
+    return f"event: {event['type']}\ndata: {json.dumps(event)}\n\n".encode()
 
 
 def pieces(text: str, count: int) -> list[str]:

@@ -9,7 +9,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from batonpass.sim.brain import Reply, ToolUse
-from batonpass.sim.model_wire import Json, Kind, Message, Request, pieces
+from batonpass.sim.model_wire import Json, Kind, Message, Request, pieces, server_sent
 
 # What Codex itself puts into user messages.
 _NOT_SAID = (
@@ -31,10 +31,10 @@ _ERRORS = {
 class ResponsesWire:
     """The wire of a ScriptedModel, in the words of the Responses API."""
 
-    endpoint = "/responses"
+    endpoint: tuple[str, ...] = ("/responses",)
     delta = "response.output_text.delta"
 
-    def read(self, body: Mapping[str, Any]) -> Request:
+    def read(self, body: Mapping[str, Any], path: str = "") -> Request:
         items = [item for item in body.get("input") or () if isinstance(item, dict)]
         meta = _metadata(body)
         return Request(
@@ -49,6 +49,9 @@ class ResponsesWire:
 
     def answer(self, number: str, request: Request, reply: Reply, used: int) -> "Answer":
         return Answer(number, request.model, request.tools, reply, used)
+
+    def frame(self, event: Json) -> bytes:
+        return server_sent(event)
 
     def error(self, name: str, used: int, window: int) -> tuple[int, Json]:
         status, code, message = _ERRORS[name]

@@ -153,9 +153,9 @@ class ScriptedModel:
             longest[key] = max(longest.get(key, []), request.user_texts, key=len)
         return [text for texts in longest.values() for text in texts]
 
-    def answer(self, body: dict[str, Any], raw: bytes) -> tuple[Answer, Request]:
+    def answer(self, body: dict[str, Any], raw: bytes, path: str = "") -> tuple[Answer, Request]:
         """Record a request and think; for the server."""
-        request = self.wire.read(body)
+        request = self.wire.read(body, path)
         with self._changed:
             number = self._record(request, raw)
             conversation = self._conversation(request)
