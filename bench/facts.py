@@ -21,6 +21,7 @@ from batonpass.agents.claude.record import parse
 from batonpass.facts.kept import Kept
 from batonpass.sim.corpus import transcript
 from batonpass.sim.corpus_made import made
+from batonpass.transcripts.tail import Tail
 
 _LINES_A_SECOND = 2.0
 _OUTPUT = 9_000  # characters of a tool's result: what makes transcripts large
@@ -93,7 +94,7 @@ def run(megabytes: float, count: int) -> tuple[Table, Figures]:
         path.touch()
 
         def fresh() -> Kept:
-            return Kept(path, parse, root, lambda _: False)
+            return Kept(path, Tail(path, parse), root, lambda _: False)
 
         kept = fresh()
         followed(path, kept, lines[: len(lines) - count])

@@ -236,5 +236,5 @@ def test_a_conversation_forgets_its_usage_when_the_record_was_taken_back(tmp_pat
     path = tmp_path / "session.jsonl"
     lines = [user("1", "one"), answer("2", "first", 100), {"$rewindTo": "1"}]
     path.write_text("".join(json.dumps(line) + "\n" for line in lines), encoding="utf-8")
-    news = Conversation("s", path, Journal()).read()
+    news = Conversation("s", path, lambda transcript: Tail(transcript, Journal())).read()
     assert (news.used, news.unknown) == ((), True)

@@ -12,6 +12,7 @@ from batonpass.facts.kept import Kept
 from batonpass.sim.corpus import transcript
 from batonpass.sim.corpus_made import made
 from batonpass.transcripts.events import Event
+from batonpass.transcripts.tail import Tail
 from batonpass.transcripts.whole import all_events
 
 
@@ -25,7 +26,7 @@ def test_reading_bit_by_bit_gives_the_same_facts_and_reads_each_line_once(tmp_pa
         lines.append(line)
         return parse(line)
 
-    kept = Kept(path, counting, tmp_path, lambda _: False)
+    kept = Kept(path, Tail(path, counting), tmp_path, lambda _: False)
     for begin in range(0, len(whole), 5_000):
         with path.open("ab") as stream:
             stream.write(whole[begin : begin + 5_000])
@@ -39,11 +40,11 @@ def test_reading_bit_by_bit_gives_the_same_facts_and_reads_each_line_once(tmp_pa
 def test_a_transcript_that_was_replaced_is_followed_anew(tmp_path: Path) -> None:
     path = tmp_path / "talk.jsonl"
     path.write_bytes(transcript(made(5)))
-    kept = Kept(path, parse, tmp_path, lambda _: False)
+    kept = Kept(path, Tail(path, parse), tmp_path, lambda _: False)
     kept.read()
     path.unlink()
     path.write_bytes(transcript(made(6)))
-    again = Kept(path, parse, tmp_path, lambda _: False)
+    again = Kept(path, Tail(path, parse), tmp_path, lambda _: False)
     assert kept.facts("claude", None, (), at=9.0) == again.facts("claude", None, (), at=9.0)
 
 
@@ -61,7 +62,7 @@ def test_git_that_was_asked_ahead_is_not_asked_again_once(tmp_path: Path, monkey
     path = tmp_path / "talk.jsonl"
     path.write_bytes(transcript(made(5)))
     asked = _counted(monkeypatch)
-    kept = Kept(path, parse, tmp_path, lambda _: False)
+    kept = Kept(path, Tail(path, parse), tmp_path, lambda _: False)
     kept.look_ahead(9.0)
     kept.facts("claude", None, (), at=9.5)
     assert len(asked) == 1
@@ -79,7 +80,7 @@ def test_an_answer_of_git_is_too_old_after_a_tool_or_a_second(
     path = tmp_path / "talk.jsonl"
     path.write_bytes(whole[:begin])
     asked = _counted(monkeypatch)
-    kept = Kept(path, parse, tmp_path, lambda _: False)
+    kept = Kept(path, Tail(path, parse), tmp_path, lambda _: False)
     kept.look_ahead(9.0)
     if later:
         path.write_bytes(whole)

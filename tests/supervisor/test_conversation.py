@@ -21,7 +21,7 @@ def talk(tmp_path: Path, clock: ManualClock) -> Talk:
 
 @pytest.fixture
 def conversation(talk: Talk) -> Conversation:
-    return Conversation(TALK, talk.path, ToldAgent().reader())
+    return Conversation(TALK, talk.path, ToldAgent().record)
 
 
 def test_a_read_brings_only_what_is_new(conversation: Conversation, talk: Talk) -> None:

@@ -13,6 +13,7 @@ from batonpass.reading import Reading
 from batonpass.session import State
 from batonpass.terminals.base import Screen
 from batonpass.transcripts.events import Event
+from batonpass.transcripts.record import Record
 
 
 class LaunchError(Exception):
@@ -181,6 +182,10 @@ class Agent(Protocol):
 
         It gives nothing for lines that do not matter or are torn, and may be led through the file again from its start.
         """
+        ...
+
+    def record(self, transcript: Path) -> Record:
+        """What follows one transcript from its start: a Tail, where it is a file of lines."""
         ...
 
     def report(self, payload: Mapping[str, object]) -> HookReport | None:

@@ -106,7 +106,7 @@ class Case:
         old, noted = self.cycle.old_agent_session, self.recall("transcript")
         found = self.watch.conversation_of(old)
         if found is None and self.elsewhere and isinstance(noted, str):
-            return Conversation(old or "", Path(noted), self.agent.reader())
+            return Conversation(old or "", Path(noted), self.agent.record)
         return found or self.watch.conversation
 
     def meta(self, number: int, previous: str | None, created: float) -> Meta:

@@ -7,7 +7,7 @@ from pathlib import Path
 from batonpass.agents.base import BackgroundTask
 from batonpass.facts.gather import Followed
 from batonpass.facts.model import Facts
-from batonpass.transcripts.tail import Parse, Tail
+from batonpass.transcripts.record import Record
 
 
 class Kept:
@@ -16,10 +16,10 @@ class Kept:
     A transcript that was replaced is followed anew. Safe to call from several threads.
     """
 
-    def __init__(self, transcript: Path, parse: Parse, project: Path, is_own: Callable[[str], bool]) -> None:
+    def __init__(self, transcript: Path, record: Record, project: Path, is_own: Callable[[str], bool]) -> None:
         self.transcript = transcript
         self._project, self._is_own = project, is_own
-        self._tail = Tail(transcript, parse)
+        self._record = record
         self._followed = Followed(project, is_own)
         self._lock = threading.Lock()
         self._last: tuple[tuple[object, ...], Facts] | None = None
@@ -56,7 +56,7 @@ class Kept:
             return facts
 
     def _read(self) -> None:
-        batch = self._tail.read()
+        batch = self._record.read()
         if batch.reset:
             self._followed = Followed(self._project, self._is_own)
         self._followed.follow(batch.events)

@@ -12,7 +12,7 @@ from batonpass.handoff.document import Handoff
 from batonpass.handoff.markdown import NotAHandoff, parse
 from batonpass.handoff.seal import checksum_ok
 from batonpass.project import Project
-from batonpass.transcripts.whole import all_events
+from batonpass.transcripts.record import is_there
 
 _TRANSCRIPT = "Transcript: "
 
@@ -50,7 +50,7 @@ def facts_for(document: Handoff, path: Path, project: Project, *, at: float) -> 
     followed = Followed(project.root, project.is_baton_file)
     agent = document.agent if document.agent in agents.names() else None
     if transcript and agent:
-        followed.follow(all_events(transcript, agents.get(agent).reader()))
+        followed.follow(agents.get(agent).record(transcript).read().events)
     elif not transcript:
         followed.broken.append("The document names no transcript that is here: todos and constraints are not known.")
     previous = path.parent / document.previous if document.previous else None
@@ -63,6 +63,6 @@ def _transcript(document: Handoff) -> Path | None:
         if section.title == record.SOURCES:
             for line in section.body.split("\n"):
                 path = Path(line.partition(_TRANSCRIPT)[2].strip() or "/")
-                if path.is_file():
+                if is_there(path):
                     return path
     return None

@@ -16,6 +16,7 @@ from batonpass.supervisor.daemon import Daemon
 from batonpass.supervisor.launch import forget_order
 from batonpass.supervisor.watch import Watch
 from batonpass.transcripts.events import Failed, TurnEnded
+from batonpass.transcripts.record import is_there
 
 _WITHIN = 120.0
 
@@ -48,7 +49,7 @@ class Rescue:
         running = self.store.running_cycle(before.id)
         if running is not None or self.supervisor.starter.starting(before.id):
             raise Refusal(f"a handoff of {before.name} is under way already; see: baton cycles show", 3)
-        if before.transcript is None or not before.transcript.is_file():
+        if before.transcript is None or not is_there(before.transcript):
             raise Refusal(f"there is no record of {before.name} to rescue it from; see: baton handoffs list", 3)
         self.supervisor.starter.claim(watch)  # before it is read: what it reads must not start another cycle
         self._lay_out(watch)

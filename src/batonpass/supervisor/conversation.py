@@ -1,6 +1,6 @@
 """One conversation of an agent, as its own record tells it. Kept small: what the cycle must know, no more."""
 
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import TypeGuard
@@ -19,10 +19,9 @@ from batonpass.transcripts.events import (
     TurnEnded,
     Used,
 )
-from batonpass.transcripts.tail import Tail
+from batonpass.transcripts.record import Record
 
 _KEPT = 600  # events that are remembered; whole histories are read from the file when they are needed
-Parse = Callable[[bytes], Iterable[Event]]
 Kept = Prompted | Said | TurnEnded | Interrupted | Failed
 
 
@@ -43,10 +42,10 @@ class News:
 class Conversation:
     """Follows one transcript; `read` takes in what was appended since."""
 
-    def __init__(self, agent_session: str, transcript: Path | None, parse: Parse) -> None:
+    def __init__(self, agent_session: str, transcript: Path | None, record: Callable[[Path], Record]) -> None:
         self.agent_session = agent_session
-        self._parse = parse
-        self._tail: Tail | None = None
+        self._record = record
+        self._followed: Record | None = None
         self.transcript: Path | None = None
         self.log: list[Kept] = []
         self.forgotten = 0  # events that the log has let go of, so that places in it can be compared
@@ -60,12 +59,12 @@ class Conversation:
         """Read from this file, from its start, unless it is the one already followed."""
         if transcript != self.transcript:
             self.transcript = transcript
-            self._tail = Tail(transcript, self._parse)
+            self._followed = self._record(transcript)
 
     def read(self) -> News:
-        if self._tail is None:
+        if self._followed is None:
             return News()
-        batch = self._tail.read()
+        batch = self._followed.read()
         if batch.reset:
             self.forgotten += len(self.log)
             self.log.clear()

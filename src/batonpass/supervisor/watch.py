@@ -47,7 +47,7 @@ class Watch:
         self.folder = folder
         self.env = dict(env)
         self.clock = clock
-        self.conversation = Conversation(session.agent_session or "", session.transcript, agent.reader())
+        self.conversation = Conversation(session.agent_session or "", session.transcript, agent.record)
         self.past: list[Conversation] = []
         self.status = Status(session.state)
         self.readings: list[Reading] = []
@@ -185,7 +185,7 @@ class Watch:
         if moved:
             if self.conversation.agent_session:
                 self.past = [*self.past, self.conversation][-3:]
-            self.conversation = Conversation(agent_session, transcript, self.agent.reader())
+            self.conversation = Conversation(agent_session, transcript, self.agent.record)
             self.readings = []
         kept = transcript or self.conversation.transcript
         self.session = replace(self.session, agent_session=agent_session, transcript=kept)

@@ -10,6 +10,7 @@ from batonpass.agents.claude import screen as display
 from batonpass.reading import CONFIDENCE, Reading, Source
 from batonpass.terminals.base import Screen
 from batonpass.transcripts.events import Event
+from batonpass.transcripts.tail import Tail
 from batonpass.untrusted import count, identifier
 
 
@@ -32,6 +33,9 @@ class Claude:
 
     def reader(self) -> Callable[[bytes], list[Event]]:
         return record.parse
+
+    def record(self, transcript: Path) -> Tail:
+        return Tail(transcript, self.reader())
 
     def report(self, payload: Mapping[str, object]) -> HookReport | None:
         return hooks.report(payload)

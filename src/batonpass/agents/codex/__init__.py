@@ -11,6 +11,7 @@ from batonpass.agents.hook_wire import text
 from batonpass.reading import Reading
 from batonpass.terminals.base import Screen
 from batonpass.transcripts.events import Event
+from batonpass.transcripts.tail import Tail
 from batonpass.untrusted import identifier
 
 _KINDS = {
@@ -51,6 +52,9 @@ class Codex:
 
     def reader(self) -> Callable[[bytes], Iterable[Event]]:
         return record.parse
+
+    def record(self, transcript: Path) -> Tail:
+        return Tail(transcript, self.reader())
 
     def report(self, payload: Mapping[str, object]) -> HookReport | None:
         event, session = text(payload, "hook_event_name"), identifier(payload.get("session_id"))

@@ -29,6 +29,7 @@ from batonpass.sim.agent_options import PREFIX
 from batonpass.sim.agent_record import proc_start
 from batonpass.terminals.base import Screen
 from batonpass.transcripts.events import Event
+from batonpass.transcripts.tail import Tail
 from batonpass.untrusted import count, identifier, moment
 
 _STATES = {"idle": State.IDLE, "shell": State.IDLE, "busy": State.BUSY, "waiting": State.WAITING}
@@ -57,6 +58,9 @@ class Scripted:
 
     def reader(self) -> Callable[[bytes], Iterable[Event]]:
         return record.events
+
+    def record(self, transcript: Path) -> Tail:
+        return Tail(transcript, self.reader())
 
     def report(self, payload: Mapping[str, object]) -> HookReport | None:
         session, hook = identifier(payload.get("session")), payload.get("hook")
