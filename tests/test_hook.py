@@ -211,7 +211,7 @@ def test_the_status_line_shows_the_users_own_and_then_ours(root: Path, offers: O
 def test_the_launch_shim_becomes_the_agent_with_the_environment_of_the_launch_file(root: Path) -> None:
     launch = {"argv": ["/bin/sh", "-c", 'echo "$WORD in $PWD at $TMUX_PANE"'], "env": {"WORD": "here"}, "cwd": "/"}
     (Path(session_folder(str(root), SESSION)) / "launch.json").write_text(json.dumps(launch), encoding="utf-8")
-    assert call(root, "exec", SESSION, str(root), payload="") == "here in / at %7\n"
+    assert call(root, "become", SESSION, str(root), payload="") == "here in / at %7\n"
 
 
 def test_a_daemon_that_is_away_is_started_again_by_a_hook(root: Path) -> None:

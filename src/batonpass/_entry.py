@@ -3,7 +3,7 @@
 import os
 import sys
 
-_FAST = ("hook", "statusline", "exec")
+_FAST = ("hook", "statusline", "become")
 
 
 def main() -> int:

@@ -27,13 +27,13 @@ def main(command: str, args: list[str]) -> int:
         return _main(command, args)
     except Exception as error:  # one sentence for whoever looks, and the agent goes on
         print(f"baton: the {command} did nothing: {type(error).__name__}: {error}", file=sys.stderr)
-        return 127 if command == "exec" else 0
+        return 127 if command == "become" else 0
 
 
 def _main(command: str, args: list[str]) -> int:
     session = os.environ.get("BATON_SESSION", "")
-    if command == "exec":
-        return _exec(args[0] if args else session, args[1] if len(args) > 1 else places.home(os.environ))
+    if command == "become":
+        return _become(args[0] if args else session, args[1] if len(args) > 1 else places.home(os.environ))
     payload = sys.stdin.buffer.read(_PAYLOAD_LIMIT)
     if not (session.isascii() and session.isalnum()):
         return 0
@@ -263,7 +263,7 @@ def _read(path: str) -> bytes:
         return b""
 
 
-def _exec(session: str, root: str) -> int:
+def _become(session: str, root: str) -> int:
     """Become the agent that the session's launch file describes; the pane's process is then the agent itself."""
     import json
 

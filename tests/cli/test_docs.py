@@ -12,7 +12,7 @@ from batonpass.cli.records import CycleRow, HandoffRow, SessionRow, StepRow
 ROOT = Path(__file__).parents[2]
 PAGES = [ROOT / "README.md", *sorted((ROOT / "docs" / "guide").glob("*.md"))]
 # Handled before the commands for people are even loaded.
-FOR_AGENTS = {"hook", "statusline", "exec"}
+FOR_AGENTS = {"hook", "statusline", "become"}
 
 
 def words() -> set[str]:

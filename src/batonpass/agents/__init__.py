@@ -1,21 +1,28 @@
 """The agents that Baton can drive, by name. Each is loaded only when it is asked for."""
 
 from importlib import import_module
+from typing import Any
 
 from batonpass.agents.base import Agent
+from batonpass.agents.headless import Headless
 
 _AGENTS = {
     "claude": "batonpass.agents.claude:Claude",
     "codex": "batonpass.agents.codex:Codex",
     "scripted": "batonpass.agents.scripted:Scripted",
 }
+_HEADLESS = {
+    "claude": "batonpass.agents.claude.headless:ClaudeHeadless",
+    "codex": "batonpass.agents.codex.headless:CodexHeadless",
+    "scripted": "batonpass.agents.scripted.headless:ScriptedHeadless",
+}
 
 
 class UnknownAgent(LookupError):
     """No agent of that name; `name` is what was asked for."""
 
-    def __init__(self, name: str) -> None:
-        super().__init__(f"There is no agent called {name!r}; choose one of: {', '.join(names())}.")
+    def __init__(self, name: str, known: tuple[str, ...]) -> None:
+        super().__init__(f"There is no agent called {name!r}; choose one of: {', '.join(known)}.")
         self.name = name
 
 
@@ -24,11 +31,26 @@ def names() -> tuple[str, ...]:
     return tuple(_AGENTS)
 
 
+def headless_names() -> tuple[str, ...]:
+    """Every name that `headless` accepts."""
+    return tuple(_HEADLESS)
+
+
 def get(name: str) -> Agent:
     """The agent of that name. Raises UnknownAgent."""
-    try:
-        module, _, attribute = _AGENTS[name].partition(":")
-    except KeyError:
-        raise UnknownAgent(name) from None
-    agent: Agent = getattr(import_module(module), attribute)()
+    agent: Agent = _made(name, _AGENTS)
     return agent
+
+
+def headless(name: str) -> Headless:
+    """One headless run of the agent of that name. Raises UnknownAgent."""
+    run: Headless = _made(name, _HEADLESS)
+    return run
+
+
+def _made(name: str, known: dict[str, str]) -> Any:
+    try:
+        module, _, attribute = known[name].partition(":")
+    except KeyError:
+        raise UnknownAgent(name, tuple(known)) from None
+    return getattr(import_module(module), attribute)()

@@ -17,6 +17,7 @@ from batonpass.cli import (
     daemon,
     demo,
     doctor,
+    exec,
     handoff,
     handoffs,
     init,
@@ -73,6 +74,7 @@ def _version(asked: bool) -> None:
 
 
 app.command("run", cls=run.WithAgentArguments, rich_help_panel=_WORK)(run.run)
+app.command("exec", cls=run.WithAgentArguments, rich_help_panel=_WORK)(exec.exec_)
 app.command("adopt", rich_help_panel=_WORK)(adopt.adopt)
 app.command("handoff", rich_help_panel=_WORK)(handoff.handoff)
 app.command("continue", cls=run.WithAgentArguments, rich_help_panel=_WORK)(continue_.continue_)

@@ -17,8 +17,16 @@ def console() -> Console:
 
 def print_json(value: object) -> None:
     """The value as JSON on standard output, and nothing else; what a terminal would obey is escaped."""
-    text = json.dumps(value, indent=2, ensure_ascii=False)
-    sys.stdout.write("".join(c if c == "\n" or not obeyed(c) else f"\\u{ord(c):04x}" for c in text) + "\n")
+    sys.stdout.write(_escaped(json.dumps(value, indent=2, ensure_ascii=False)) + "\n")
+
+
+def json_line(value: object) -> str:
+    """The value as one line of JSON, escaped likewise."""
+    return _escaped(json.dumps(value, ensure_ascii=False))
+
+
+def _escaped(text: str) -> str:
+    return "".join(c if c == "\n" or not obeyed(c) else json.dumps(c)[1:-1] for c in text)
 
 
 def say(text: str | Text) -> None:

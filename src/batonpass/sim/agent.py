@@ -1,7 +1,7 @@
 """The scripted agent: a small coding-agent CLI to rehearse with.
 
     python -m batonpass.sim.agent [--settings FILE] [--session-id ID] [--resume ID] [--model M] [--home DIR]
-        [--permission-mode MODE] [--brain SPEC] [--faults FILE] [--window N] [--no-compact] [-- PROMPT]
+        [--permission-mode MODE] [--brain SPEC] [--faults FILE] [--window N] [--no-compact] [--print] [-- PROMPT]
 
 It has what Baton meets in real agents: an input box, dialogs, hooks, a status line, a transcript, a state
 file, slash commands, its own compaction. What it thinks is a Brain; how it misbehaves is a list of faults.
@@ -16,7 +16,7 @@ import tty
 from collections.abc import Mapping, Sequence
 from contextlib import suppress
 
-from batonpass.sim import agent_faults, agent_options, agent_screen
+from batonpass.sim import agent_faults, agent_options, agent_print, agent_screen
 from batonpass.sim.agent_brain import load
 from batonpass.sim.agent_faults import Faults
 from batonpass.sim.agent_hooks import Hooks, Settings
@@ -257,9 +257,9 @@ class Agent:
 def main(argv: Sequence[str] | None = None) -> int:
     """Run the program in this terminal; the exit status."""
     options = agent_options.parse(sys.argv[1:] if argv is None else argv, os.environ)
-    if not (sys.stdin.isatty() and sys.stdout.isatty()):
+    if not options.printing and not (sys.stdin.isatty() and sys.stdout.isatty()):
         print(
-            "The scripted agent needs a terminal; start it in one, or with: baton run scripted",
+            "The scripted agent needs a terminal, or --print; start it in one, or with: baton run scripted",
             file=sys.stderr,
         )
         return 2
@@ -270,6 +270,8 @@ def main(argv: Sequence[str] | None = None) -> int:
     except ValueError as error:
         print(error, file=sys.stderr)
         return 2
+    if options.printing:
+        return agent_print.run(options, settings, brain, talk)
     keyboard = sys.stdin.fileno()
     before = termios.tcgetattr(keyboard)
     tty.setraw(keyboard)

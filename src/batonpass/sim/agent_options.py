@@ -37,6 +37,7 @@ class Options:
     faults: str | None
     window: int
     compact: bool
+    printing: bool  # one turn with no screen
     prompt: str | None
 
 
@@ -46,6 +47,7 @@ def parse(argv: Sequence[str], env: Mapping[str, str]) -> Options:
     for flag in VALUE_FLAGS:
         parser.add_argument(flag)
     parser.add_argument("--no-compact", action="store_true")
+    parser.add_argument("--print", action="store_true", dest="printing")
     parser.add_argument("prompt", nargs="*")
     given = parser.parse_args(argv)
     model = given.model or env.get(PREFIX + "MODEL") or DEFAULT_MODEL
@@ -64,6 +66,7 @@ def parse(argv: Sequence[str], env: Mapping[str, str]) -> Options:
         faults=given.faults or env.get(PREFIX + "FAULTS"),
         window=window,
         compact=not (given.no_compact or env.get(PREFIX + "NO_COMPACT")),
+        printing=given.printing,
         prompt=" ".join(given.prompt) or None,
     )
 

@@ -21,10 +21,16 @@ class Transcript:
         self.path = transcript_path(home, session)
         os.makedirs(os.path.dirname(self.path), mode=0o700, exist_ok=True)
         self._file = os.open(self.path, os.O_WRONLY | os.O_APPEND | os.O_CREAT, 0o600)
+        self.echo: int | None = None  # where each line goes as well
+        self.last = ""  # the event that was added last
 
     def add(self, event: str, **fields: object) -> None:
         line = json.dumps({"event": event, "at": time.time(), **fields}, ensure_ascii=False)
-        os.write(self._file, line.encode("utf-8", "replace") + b"\n")
+        self.last = event
+        data = line.encode("utf-8", "replace") + b"\n"
+        os.write(self._file, data)
+        if self.echo is not None:
+            os.write(self.echo, data)
 
     def close(self) -> None:
         os.close(self._file)

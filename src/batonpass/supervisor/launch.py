@@ -130,7 +130,7 @@ class PaneLauncher:
         return True
 
     def _argv(self, session: str) -> list[str]:
-        return [*ENTRY, "exec", session, str(self._home)]
+        return [*ENTRY, "become", session, str(self._home)]
 
     def _write(
         self,

@@ -33,7 +33,7 @@ go on with other work: Baton asks for the handoff document at once, in its next 
 
 def launch(order: LaunchOrder, prime_parts: int) -> Launch:
     """Write settings and plugin into the session's folder, and say how to start. Raises LaunchError."""
-    program = _program(order.env)
+    executable = program(order.env)
     args = parse(order.args)
     given = args.value("--settings")
     users = settings.read_given(given, order.project) if given else {}
@@ -42,7 +42,7 @@ def launch(order: LaunchOrder, prime_parts: int) -> Launch:
     write_private(settings_file, json.dumps(settings.merge(order, users, prime_parts), indent=2), durable=False)
     conversation, agent_session = _conversation(order, args)
     argv = [
-        program,
+        executable,
         *("--settings", str(settings_file)),
         *("--plugin-dir", str(_plugin(order.folder))),
         *conversation,
@@ -53,7 +53,7 @@ def launch(order: LaunchOrder, prime_parts: int) -> Launch:
         argv += ["--", *prompts]  # an option that takes many values would swallow the prompt
     return Launch(
         argv=tuple(argv),
-        env={name: value for name, value in order.env.items() if name not in _FOREIGN},
+        env=environment(order.env),
         agent_session=agent_session,
         transcript=None,  # its name cannot be computed for every folder; the first hook brings it
         chained_statusline=settings.chained_status_line(order, users),
@@ -92,11 +92,17 @@ def _options(order: LaunchOrder, args: Arguments) -> list[str]:
     return [*added, *args.tokens()]
 
 
-def _program(env: Mapping[str, str]) -> str:
+def environment(env: Mapping[str, str]) -> dict[str, str]:
+    """The user's environment for a session of its own."""
+    return {name: value for name, value in env.items() if name not in _FOREIGN}
+
+
+def program(env: Mapping[str, str]) -> str:
+    """The path of Claude Code. Raises NotInstalled."""
     chosen = env.get("BATON_CLAUDE")
-    program = shutil.which(chosen or "claude", path=env.get("PATH", os.defpath))
-    if program:
-        return str(Path(program).absolute())
+    found = shutil.which(chosen or "claude", path=env.get("PATH", os.defpath))
+    if found:
+        return str(Path(found).absolute())
     if chosen:
         raise NotInstalled(f"BATON_CLAUDE names {chosen}, which is no program that can be run; correct or unset it.")
     raise NotInstalled(

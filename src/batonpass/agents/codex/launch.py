@@ -29,7 +29,7 @@ _TIMEOUTS = {"ask": 30, "prime": 10, "compact": 10, "permit": 10, "note": 5, "ev
 
 def launch(order: LaunchOrder, prime_parts: int) -> Launch:
     """Say how to start. Raises LaunchError."""
-    program, args = _program(order.env), parse(order.args)
+    executable, args = program(order.env), parse(order.args)
     if any(value.startswith("hooks") for value in args.values("--config")):
         raise LaunchError(
             "Hooks given with -c would replace Baton's or be replaced by them; put yours into config.toml or "
@@ -41,10 +41,10 @@ def launch(order: LaunchOrder, prime_parts: int) -> Launch:
     else:
         command = () if restart else args.command
     prompt = order.kick if restart else args.prompt
-    argv = [program, "--no-daemon", *_hook_flags(order, prime_parts), *_options(order, args, restart), *command]
+    argv = [executable, "--no-daemon", *_hook_flags(order, prime_parts), *_options(order, args, restart), *command]
     if prompt is not None:
         argv += ["--", prompt]
-    env = {name: value for name, value in order.env.items() if name not in _FOREIGN}
+    env = environment(order.env)
     if limit := _compact_limit(order.env, args):
         env[COMPACT_LIMIT] = str(limit)
     return Launch(argv=tuple(argv), env=env, agent_session=order.resume, transcript=None, notice=NOTICE)
@@ -123,11 +123,17 @@ def _compact_limit(env: Mapping[str, str], args: Arguments) -> int | None:
     return limit if isinstance(limit, int) and limit > 0 else None
 
 
-def _program(env: Mapping[str, str]) -> str:
+def environment(env: Mapping[str, str]) -> dict[str, str]:
+    """The user's environment for a session of its own."""
+    return {name: value for name, value in env.items() if name not in _FOREIGN}
+
+
+def program(env: Mapping[str, str]) -> str:
+    """The path of Codex. Raises NotInstalled."""
     chosen = env.get("BATON_CODEX")
-    program = shutil.which(chosen or "codex", path=env.get("PATH", os.defpath))
-    if program:
-        return str(Path(program).absolute())
+    found = shutil.which(chosen or "codex", path=env.get("PATH", os.defpath))
+    if found:
+        return str(Path(found).absolute())
     if chosen:
         raise NotInstalled(f"BATON_CODEX names {chosen}, which is no program that can be run; correct or unset it.")
     raise NotInstalled(

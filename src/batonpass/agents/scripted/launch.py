@@ -15,6 +15,7 @@ from batonpass.sim.agent_options import PREFIX, VALUE_FLAGS
 
 # The pane brings its own; those of the terminal that the launch came from would name another one.
 _FOREIGN = frozenset({"TMUX", "TMUX_PANE"})
+PROGRAM = (sys.executable, "-m", "batonpass.sim.agent")
 
 
 def launch(order: LaunchOrder, prime_parts: int) -> Launch:
@@ -37,8 +38,8 @@ def launch(order: LaunchOrder, prime_parts: int) -> Launch:
     words = [*_words(options, without=own), *_words(own.items())]
     prompt = [order.kick] if order.kick is not None else prompts
     return Launch(
-        argv=(sys.executable, "-m", "batonpass.sim.agent", *words, *(["--", *prompt] if prompt else [])),
-        env=_environment(order.env, home),
+        argv=(*PROGRAM, *words, *(["--", *prompt] if prompt else [])),
+        env=environment(order.env, home),
         agent_session=session,
         transcript=Path(agent_options.transcript_path(home, session)) if session else None,
     )
@@ -54,7 +55,7 @@ def _settings(order: LaunchOrder, prime_parts: int) -> dict[str, object]:
     return {"hooks": hooks, "statusline": list(order.statusline), "allow": [str(order.draft_dir)]}
 
 
-def _environment(env: Mapping[str, str], home: str) -> dict[str, str]:
+def environment(env: Mapping[str, str], home: str) -> dict[str, str]:
     """The user's environment, with the package within reach of a bare interpreter."""
     root = str(Path(batonpass.__file__).parent.parent)
     paths = [root, *(path for path in env.get("PYTHONPATH", "").split(os.pathsep) if path and path != root)]

@@ -1,0 +1,225 @@
+"""Carries out a headless run: starts the agent, hears it out, stops all that it started."""
+
+import asyncio
+import os
+import signal
+from collections.abc import AsyncIterator, Callable
+from contextlib import asynccontextmanager, suppress
+from pathlib import Path
+
+from batonpass.agents import processes, readable
+from batonpass.agents.base import LaunchError, Past
+from batonpass.agents.headless import TIMEOUT, Began, Command, Headless, HeadlessOrder, HeadlessResult
+from batonpass.clock import Clock, SystemClock
+from batonpass.transcripts import whole
+from batonpass.transcripts.events import Event, Failed, Said, Used
+from batonpass.transcripts.lines import Splitter
+from batonpass.transcripts.tail import Cursor, Tail
+
+Tell = Callable[[Event], None]
+
+_BLOCK = 64 << 10
+_LAST_WORDS = 4096  # of standard error, for the sentence that says what went wrong
+_PATIENCE = 5.0  # from the request to end to the end by force
+_DRAIN = 1.0  # for what is left in the pipes when the agent has ended
+
+
+async def run(agent: Headless, order: HeadlessOrder, tell: Tell, clock: Clock | None = None) -> HeadlessResult:
+    """Run an order to its end, telling each event as it comes; the last one is the usage, where it is known.
+
+    Whatever happens, also when this is cancelled, nothing that was started goes on. Raises LaunchError when
+    nothing could be started.
+    """
+    clock = clock or SystemClock()
+    command = agent.command(order)
+    record = _Record(agent, order)
+    talk = _Talk(agent, tell, clock)
+    timed_out = False
+    async with _pipe() as (out, out_end), _pipe() as (errors, errors_end):
+        process = await _started(command, order, out_end, errors_end)
+        try:
+            await clock.within(talk.hear_out(process, command.stdin, out, errors), order.seconds)
+        except TimeoutError:
+            timed_out = True
+        finally:
+            await _stop(process)
+    return record.result(talk, process.returncode or 0, timed_out)
+
+
+@asynccontextmanager
+async def _pipe() -> AsyncIterator[tuple[asyncio.StreamReader, int]]:
+    """A pipe to hear a process by, and the end that is for it to write into."""
+    # Ours and not the process's: what the agent leaves running may hold its end open for ever.
+    read, write = os.pipe()
+    reader = asyncio.StreamReader()
+    protocol = asyncio.StreamReaderProtocol(reader)
+    transport, _ = await asyncio.get_running_loop().connect_read_pipe(lambda: protocol, os.fdopen(read, "rb"))
+    try:
+        yield reader, write
+    finally:
+        with suppress(OSError):  # closed as soon as the process has it
+            os.close(write)
+        transport.close()
+
+
+async def _started(command: Command, order: HeadlessOrder, out: int, errors: int) -> asyncio.subprocess.Process:
+    try:
+        process = await asyncio.create_subprocess_exec(
+            *command.argv,
+            # Some agents take the folder from PWD and not from where they are.
+            env={**command.env, "PWD": str(order.folder)},
+            cwd=order.folder,
+            stdin=asyncio.subprocess.PIPE,
+            stdout=out,
+            stderr=errors,
+            start_new_session=True,
+        )
+    except (OSError, ValueError) as problem:
+        what = getattr(problem, "strerror", None) or str(problem)
+        raise LaunchError(f"{command.argv[0]} could not be started in {order.folder} ({what}).") from None
+    os.close(out)
+    os.close(errors)
+    return process
+
+
+class _Talk:
+    """What was heard in one run."""
+
+    def __init__(self, agent: Headless, tell: Tell, clock: Clock) -> None:
+        self._agent, self.tell, self._clock = agent, tell, clock
+        self._began = False
+        self.said: str | None = None
+        self.failed: Failed | None = None
+        self.last_words = b""
+
+    async def hear_out(
+        self,
+        process: asyncio.subprocess.Process,
+        stdin: bytes,
+        out: asyncio.StreamReader,
+        errors: asyncio.StreamReader,
+    ) -> None:
+        """Until the agent has ended, and what it had printed by then is heard."""
+        assert process.stdin is not None
+        listening = asyncio.gather(self._listen(out), self._keep(errors))
+        try:
+            with suppress(ConnectionError):  # it may end without having read
+                process.stdin.write(stdin)
+                await process.stdin.drain()
+            process.stdin.close()
+            await process.wait()
+            _end_group(process)  # or what it left running holds the pipes open
+            with suppress(TimeoutError):
+                await asyncio.wait_for(asyncio.shield(listening), _DRAIN)
+        finally:
+            listening.cancel()
+            with suppress(asyncio.CancelledError):
+                await listening
+
+    async def _listen(self, stream: asyncio.StreamReader) -> None:
+        splitter = Splitter()
+        while block := await stream.read(_BLOCK):
+            for line, _ in splitter.feed(block):
+                self._hear(line)
+        for line, _ in splitter.feed(b"\n"):
+            self._hear(line)
+
+    async def _keep(self, stream: asyncio.StreamReader) -> None:
+        while block := await stream.read(_BLOCK):
+            self.last_words = (self.last_words + block)[-_LAST_WORDS:]
+
+    def _hear(self, line: bytes | None) -> None:
+        if not line:
+            return
+        at = self._clock.now()
+        heard = list(self._agent.hear(line, at))
+        told = self._agent.told
+        if told.agent_session and not self._began:
+            self._began = True
+            self.tell(Began(at, told.agent_session, told.model))
+        for event in heard:
+            if isinstance(event, Said):
+                self.said = event.text
+            elif isinstance(event, Failed):
+                self.failed = event
+            self.tell(event)
+
+
+class _Record:
+    """The conversation's own record, from where it stood before the run."""
+
+    def __init__(self, agent: Headless, order: HeadlessOrder) -> None:
+        self._agent, self._order = agent, order
+        self._before: tuple[Path, Cursor | None] | None = None
+        if order.resume and (past := agent.reads.past(order.resume, order.env)):
+            self._before = past.transcript, whole.end(past.transcript)
+
+    def result(self, talk: _Talk, status: int, timed_out: bool) -> HeadlessResult:
+        told = self._agent.told
+        session = told.agent_session or self._order.resume
+        past = self._agent.reads.past(session, self._order.env) if session else None
+        news = self._news(past) if past else ()
+        reading = readable.reading(self._agent.reads, past, self._order.env, window=told.window) if past else None
+        if usage := next((event for event in reversed(news) if isinstance(event, Used)), None):
+            talk.tell(usage)
+        error, detail = _error(talk, news, status)
+        if timed_out:
+            error, detail = TIMEOUT, f"it was stopped after {self._order.seconds:g} s"
+        return HeadlessResult(
+            agent=self._agent.name,
+            agent_session=session,
+            text=talk.said if talk.said is not None else _last_said(news),
+            used=reading.used if reading else None,
+            window=reading.window if reading else told.window,
+            usable=reading.usable if reading else None,
+            exit=status,
+            error=error,
+            detail=detail,
+        )
+
+    def _news(self, past: Past) -> tuple[Event, ...]:
+        before, cursor = self._before or (None, None)
+        if before != past.transcript:
+            cursor = None
+        return Tail(past.transcript, self._agent.reads.parse, cursor).read().events
+
+
+def _last_said(news: tuple[Event, ...]) -> str:
+    return next((event.text for event in reversed(news) if isinstance(event, Said)), "")
+
+
+def _error(talk: _Talk, news: tuple[Event, ...], status: int) -> tuple[str | None, str]:
+    """The kind and the words of what went wrong. The record names the kind more exactly than what is printed."""
+    recorded = next((event for event in reversed(news) if isinstance(event, Failed | Said)), None)
+    failed = recorded if isinstance(recorded, Failed) else talk.failed
+    if failed is not None:
+        return failed.kind, failed.text or (talk.failed.text if talk.failed else "")
+    if status:
+        words = [line.strip() for line in talk.last_words.decode("utf-8", "replace").splitlines() if line.strip()]
+        return "other", words[-1] if words else f"it ended with status {status} and said nothing"
+    return None, ""
+
+
+def _end_group(process: asyncio.subprocess.Process) -> None:
+    with suppress(ProcessLookupError, PermissionError):
+        os.killpg(process.pid, signal.SIGKILL)
+
+
+async def _stop(process: asyncio.subprocess.Process) -> None:
+    """End the agent, if it has not ended, and what it leaves behind: in its process group, or below itself."""
+    family = {pid: processes.started(pid) for pid in processes.with_descendants(process.pid)}
+    if process.returncode is None:
+        with suppress(ProcessLookupError):
+            process.terminate()
+        try:
+            await asyncio.wait_for(process.wait(), _PATIENCE)
+        except TimeoutError:
+            with suppress(ProcessLookupError):
+                process.kill()
+            await process.wait()
+    _end_group(process)
+    for pid, started in family.items():
+        # A number may belong to another process by now.
+        if pid != process.pid and started is not None and processes.started(pid) == started:
+            with suppress(ProcessLookupError, PermissionError):
+                os.kill(pid, signal.SIGKILL)

@@ -1,0 +1,49 @@
+"""Reading a conversation from an agent's own record, whether or not the agent can be driven.
+
+Every `Agent` is readable; agents that Baton cannot supervise may be readable all the same.
+"""
+
+from collections.abc import Iterable, Mapping
+from typing import Protocol
+
+from batonpass.agents.base import Past
+from batonpass.reading import CONFIDENCE, Reading, Source
+from batonpass.transcripts import whole
+from batonpass.transcripts.events import Compacted, Event, Used
+
+
+class Readable(Protocol):
+    """An agent whose conversations can be found and read; see `Agent` for what each method promises."""
+
+    name: str
+
+    def past(self, wanted: str, env: Mapping[str, str]) -> Past | None: ...
+
+    def parse(self, line: bytes) -> Iterable[Event]: ...
+
+    def window(self, model: str | None, env: Mapping[str, str]) -> int | None:
+        """The window to assume for a model while nothing says it; None where nothing is known of it."""
+        ...
+
+    def usable(self, window: int, env: Mapping[str, str]) -> int: ...
+
+
+def reading(agent: Readable, past: Past, env: Mapping[str, str], *, window: int | None = None) -> Reading:
+    """How full a conversation is, by the last word of its record. `window`, where the agent has told it, counts.
+
+    After a compaction, and where nobody has answered yet, `used` is unknown.
+    """
+    latest = whole.last(past.transcript, agent.parse, Used, Compacted)
+    told = latest if isinstance(latest, Used) else None
+    model = (told.model or None) if told else None
+    size = window or (told.window if told else None) or agent.window(model, env)
+    return Reading(
+        at=latest.at if latest else 0.0,
+        agent_session=past.agent_session,
+        used=told.used if told else None,
+        window=size,
+        usable=None if size is None else agent.usable(size, env),
+        source=Source.TRANSCRIPT,
+        confidence=CONFIDENCE[Source.TRANSCRIPT],
+        model=model,
+    )

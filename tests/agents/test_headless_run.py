@@ -1,0 +1,238 @@
+"""A headless run from its order to its result: nothing it started goes on, whatever happens."""
+
+import asyncio
+import json
+import os
+import select
+from collections.abc import Callable, Iterator
+from pathlib import Path
+
+import pytest
+
+from batonpass import agents
+from batonpass.agents.base import LaunchError
+from batonpass.agents.headless import Approval, Began, Command, HeadlessOrder, HeadlessResult, Recorder, Told
+from batonpass.agents.headless_run import run
+from batonpass.agents.scripted import Scripted
+from batonpass.clock import ManualClock
+from batonpass.transcripts.events import Event, Failed, Prompted, Said, ToolReturned, TurnEnded, Used
+
+FIXTURES = Path(__file__).parents[1] / "fixtures" / "codex"
+
+
+class Shell:
+    """A headless agent that is a shell script; it prints `said TEXT`, `failed TEXT` and `session ID`."""
+
+    name = "shell"
+
+    def __init__(self, script: str) -> None:
+        self.reads, self.told, self._script = Scripted(), Told(), script
+
+    def command(self, order: HeadlessOrder) -> Command:
+        return Command(("/bin/sh", "-c", self._script), order.env, order.prompt.encode())
+
+    def hear(self, line: bytes, at: float) -> Iterator[Event]:
+        word, _, rest = line.decode().partition(" ")
+        if word == "session":
+            self.told.agent_session = rest
+        elif word == "said":
+            yield Said(at, rest, "")
+        elif word == "failed":
+            yield Failed(at, "overloaded", rest)
+
+
+@pytest.fixture
+def order(tmp_path: Path) -> Callable[..., HeadlessOrder]:
+    folder = tmp_path / "project"
+    folder.mkdir()
+    root = str(Path(__file__).parents[2])
+    env = {
+        **os.environ,
+        "PYTHONPATH": root,
+        "BATON_HOME": str(tmp_path / "home"),
+        "BATON_SCRIPTED_HOME": str(tmp_path / "scripted"),
+    }
+
+    def made(prompt: str = "go", brain: object = None, **more: object) -> HeadlessOrder:
+        own = {"BATON_SCRIPTED_BRAIN": json.dumps(brain)} if brain else {}
+        return HeadlessOrder(prompt, folder, {**env, **own}, **more)  # type: ignore[arg-type]
+
+    return made
+
+
+def gone(pid: int) -> bool:
+    """Whether a process has ended, or does so within a moment."""
+    try:
+        descriptor = os.pidfd_open(pid)
+    except ProcessLookupError:
+        return True
+    try:
+        return bool(select.select([descriptor], [], [], 20.0)[0])
+    finally:
+        os.close(descriptor)
+
+
+def nobody(event: Event) -> None:
+    return
+
+
+async def test_a_prompt_is_answered_with_events_as_they_come_and_the_context_at_the_end(
+    order: Callable[..., HeadlessOrder],
+) -> None:
+    told = Recorder()
+    result = await run(agents.headless("scripted"), order("read it", {"steps": 1, "start": 41_000}), told)
+    kinds = [type(event) for event in told.events]
+    assert kinds[:2] == [Began, Prompted]
+    assert kinds[-2:] == [TurnEnded, Used]
+    assert [event.ok for event in told.events if isinstance(event, ToolReturned)] == [True]
+    assert isinstance(told.events[0], Began)
+    assert result == HeadlessResult(
+        agent="scripted",
+        agent_session=told.events[0].agent_session,
+        text=next(event.text for event in reversed(told.events) if isinstance(event, Said)),
+        used=46_000,
+        window=200_000,
+        usable=167_000,
+        exit=0,
+    )
+
+
+async def test_a_conversation_is_gone_on_with_by_its_id_and_only_its_news_are_told(
+    order: Callable[..., HeadlessOrder],
+) -> None:
+    first = await run(agents.headless("scripted"), order("begin", {"steps": 1, "start": 41_000}), nobody)
+    told = Recorder()
+    again = order("go on", {"steps": 1, "start": 41_000}, resume=first.agent_session)
+    second = await run(agents.headless("scripted"), again, told)
+    assert second.agent_session == first.agent_session
+    assert first.used is not None
+    assert second.used is not None
+    assert second.used > first.used
+    assert [event.text for event in told.events if isinstance(event, Prompted)] == ["go on"]
+    assert [event.used for event in told.events if isinstance(event, Used)] == [second.used]
+
+
+async def test_files_are_changed_only_where_that_is_approved(
+    order: Callable[..., HeadlessOrder], tmp_path: Path
+) -> None:
+    replies = [{"text": "I write.", "tools": [["write", {"path": "note.md", "content": "x"}]]}]
+    told = json.dumps({"replies": replies, "notes": str(tmp_path / "notes")})
+    for approval, written in ((Approval.ASK, False), (Approval.EDITS, True)):
+        asked = order("write", approval=approval, args=("--brain", f"tests.sim.recited:Recited {told}"))
+        result = await run(agents.headless("scripted"), asked, nobody)
+        assert (result.error, result.text) == (None, "heard: write")
+        assert (asked.folder / "note.md").exists() is written
+
+
+async def test_the_context_is_the_records_last_word_and_not_the_sum_that_is_printed(
+    order: Callable[..., HeadlessOrder], tmp_path: Path
+) -> None:
+    folder = tmp_path / "codex/sessions/2026/11/15"
+    folder.mkdir(parents=True)
+    rollout = folder / "rollout-2026-11-15T19-28-50-01a1e0af-0b64-7b12-afb5-e4364be1ce29.jsonl"
+    rollout.write_bytes((FIXTURES / "rollout-exec-resume-autocompact.jsonl").read_bytes())
+    program = tmp_path / "codex-program"
+    printed = FIXTURES / "exec-json-autocompact.jsonl"
+    program.write_text(f"#!/bin/sh\ncat > {tmp_path}/prompt\ncat {printed}\n", encoding="utf-8")
+    program.chmod(0o755)
+    asked = order("go on")
+    env = {**asked.env, "BATON_CODEX": str(program), "CODEX_HOME": str(tmp_path / "codex")}
+    result = await run(agents.headless("codex"), HeadlessOrder("go on", asked.folder, env), nobody)
+    assert (result.used, result.window, result.text) == (23_040, 95_000, "Next done.")
+    assert (tmp_path / "prompt").read_text(encoding="utf-8") == "go on"
+
+
+async def test_a_failure_is_named_by_the_agents_own_record(order: Callable[..., HeadlessOrder]) -> None:
+    faults = json.dumps([{"fault": "api_error", "error": "rate_limit"}])
+    result = await run(agents.headless("scripted"), order("go", args=("--faults", faults)), nobody)
+    assert (result.exit, result.error, result.detail) == (1, "rate_limit", "API Error: rate limit")
+    assert result.used is None
+
+
+async def test_an_unknown_conversation_is_an_error_in_the_agents_own_words(
+    order: Callable[..., HeadlessOrder],
+) -> None:
+    result = await run(agents.headless("scripted"), order(resume="no-such"), nobody)
+    assert (result.error, result.used) == ("other", None)
+    assert result.detail == "No conversation found with session ID: no-such"
+
+
+async def test_what_is_printed_last_without_a_newline_is_heard(order: Callable[..., HeadlessOrder]) -> None:
+    result = await run(Shell("cat; printf 'said the end'"), order("session s1\n"), nobody)
+    assert (result.agent_session, result.text, result.error) == ("s1", "the end", None)
+
+
+async def test_a_failure_that_only_standard_output_tells_is_an_error(order: Callable[..., HeadlessOrder]) -> None:
+    result = await run(Shell("echo failed too much to do"), order(), nobody)
+    assert (result.exit, result.error, result.detail) == (0, "overloaded", "too much to do")
+
+
+async def test_a_program_that_ends_badly_is_quoted(order: Callable[..., HeadlessOrder]) -> None:
+    result = await run(Shell("echo one >&2; echo no such flag >&2; exit 9"), order(), nobody)
+    assert (result.exit, result.error, result.detail) == (9, "other", "no such flag")
+    silent = await run(Shell("exit 9"), order(), nobody)
+    assert silent.detail == "it ended with status 9 and said nothing"
+
+
+async def test_a_run_whose_time_is_up_is_stopped_with_all_that_it_started(
+    order: Callable[..., HeadlessOrder],
+) -> None:
+    clock, pids = ManualClock(), list[int]()
+    script = "echo said $$; sleep 1000 & echo said $!; setsid sleep 1000 & echo said $!; echo said 0; wait"
+
+    def tell(event: Event) -> None:
+        assert isinstance(event, Said)
+        if event.text == "0":
+            clock.advance(61.0)
+        else:
+            pids.append(int(event.text))
+
+    result = await run(Shell(script), order(seconds=60.0), tell, clock)
+    assert (result.error, result.detail) == ("timeout", "it was stopped after 60 s")
+    assert len(pids) == 3
+    assert all(gone(pid) for pid in pids)
+
+
+async def test_one_that_will_not_end_is_ended_by_force(
+    order: Callable[..., HeadlessOrder], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("batonpass.agents.headless_run._PATIENCE", 0.05)
+    clock = ManualClock()
+
+    def tell(event: Event) -> None:
+        clock.advance(61.0)
+
+    result = await run(Shell("trap '' TERM; echo said x; while :; do sleep 1; done"), order(seconds=60.0), tell, clock)
+    assert (result.error, result.exit) == ("timeout", -9)
+
+
+async def test_what_an_agent_leaves_running_ends_with_it_and_is_not_waited_for(
+    order: Callable[..., HeadlessOrder],
+) -> None:
+    result = await run(Shell("sleep 1000 & echo said $!"), order(), nobody)
+    assert result.error is None
+    assert gone(int(result.text))
+
+
+async def test_a_run_that_is_cancelled_leaves_nothing_running(order: Callable[..., HeadlessOrder]) -> None:
+    heard: asyncio.Future[str] = asyncio.get_running_loop().create_future()
+
+    def tell(event: Event) -> None:
+        assert isinstance(event, Said)
+        heard.set_result(event.text)
+
+    task = asyncio.ensure_future(run(Shell("echo said $$; sleep 1000"), order(), tell))
+    pid = int(await heard)
+    task.cancel()
+    with pytest.raises(asyncio.CancelledError):
+        await task
+    assert gone(pid)
+
+
+async def test_a_program_or_a_folder_that_is_not_there_is_said_and_nothing_is_started(
+    order: Callable[..., HeadlessOrder], tmp_path: Path
+) -> None:
+    asked = order()
+    gone_folder = HeadlessOrder("go", tmp_path / "nowhere", asked.env)
+    with pytest.raises(LaunchError, match=r"could not be started in .*nowhere"):
+        await run(Shell("true"), gone_folder, nobody)
