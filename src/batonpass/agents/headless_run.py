@@ -5,18 +5,16 @@ import os
 import signal
 from collections.abc import AsyncIterator, Callable
 from contextlib import asynccontextmanager, suppress
-from pathlib import Path
 
 from batonpass.agents import processes, readable
-from batonpass.agents.base import LaunchError, Past
+from batonpass.agents.base import LaunchError
 from batonpass.agents.headless import TIMEOUT, Began, Command, Headless, HeadlessOrder, HeadlessResult
 from batonpass.clock import Clock, SystemClock
-from batonpass.transcripts import whole
 from batonpass.transcripts.events import Event, Failed, Said, Used
 from batonpass.transcripts.lines import Splitter
-from batonpass.transcripts.tail import Cursor, Tail
 
 Tell = Callable[[Event], None]
+Events = tuple[Event, ...]
 
 _BLOCK = 64 << 10
 _LAST_WORDS = 4096  # of standard error, for the sentence that says what went wrong
@@ -146,20 +144,18 @@ class _Talk:
 
 
 class _Record:
-    """The conversation's own record, from where it stood before the run."""
+    """The conversation's own record, and where it stood before the run."""
 
     def __init__(self, agent: Headless, order: HeadlessOrder) -> None:
         self._agent, self._order = agent, order
-        self._before: tuple[Path, Cursor | None] | None = None
-        if order.resume and (past := agent.reads.past(order.resume, order.env)):
-            self._before = past.transcript, whole.end(past.transcript)
+        self._past = agent.reads.past(order.resume, order.env) if order.resume else None
+        self._before = agent.reads.record(self._past.transcript).read().events if self._past else ()
 
     def result(self, talk: _Talk, status: int, timed_out: bool) -> HeadlessResult:
         told = self._agent.told
         session = told.agent_session or self._order.resume
-        past = self._agent.reads.past(session, self._order.env) if session else None
-        news = self._news(past) if past else ()
-        reading = readable.reading(self._agent.reads, past, self._order.env, window=told.window) if past else None
+        whole, news = self._read(session)
+        reading = readable.of_events(self._agent.reads, session or "", whole, self._order.env, window=told.window)
         if usage := next((event for event in reversed(news) if isinstance(event, Used)), None):
             talk.tell(usage)
         error, detail = _error(talk, news, status)
@@ -169,26 +165,29 @@ class _Record:
             agent=self._agent.name,
             agent_session=session,
             text=talk.said if talk.said is not None else _last_said(news),
-            used=reading.used if reading else None,
-            window=reading.window if reading else told.window,
-            usable=reading.usable if reading else None,
+            used=reading.used,
+            window=reading.window,
+            usable=reading.usable,
             exit=status,
             error=error,
             detail=detail,
         )
 
-    def _news(self, past: Past) -> tuple[Event, ...]:
-        before, cursor = self._before or (None, None)
-        if before != past.transcript:
-            cursor = None
-        return Tail(past.transcript, self._agent.reads.parse, cursor).read().events
+    def _read(self, session: str | None) -> tuple[Events, Events]:
+        """All events of the conversation, and those of this run."""
+        past = self._agent.reads.past(session, self._order.env) if session else None
+        if past is None:
+            return (), ()
+        whole = self._agent.reads.record(past.transcript).read().events
+        begun = len(self._before) if whole[: len(self._before)] == self._before else 0
+        return whole, whole[begun:]
 
 
-def _last_said(news: tuple[Event, ...]) -> str:
+def _last_said(news: Events) -> str:
     return next((event.text for event in reversed(news) if isinstance(event, Said)), "")
 
 
-def _error(talk: _Talk, news: tuple[Event, ...], status: int) -> tuple[str | None, str]:
+def _error(talk: _Talk, news: Events, status: int) -> tuple[str | None, str]:
     """The kind and the words of what went wrong. The record names the kind more exactly than what is printed."""
     recorded = next((event for event in reversed(news) if isinstance(event, Failed | Said)), None)
     failed = recorded if isinstance(recorded, Failed) else talk.failed

@@ -4,12 +4,13 @@ Every `Agent` is readable; agents that Baton cannot supervise may be readable al
 """
 
 from collections.abc import Iterable, Mapping
+from pathlib import Path
 from typing import Protocol
 
 from batonpass.agents.base import Past
 from batonpass.reading import CONFIDENCE, Reading, Source
-from batonpass.transcripts import whole
 from batonpass.transcripts.events import Compacted, Event, Used
+from batonpass.transcripts.record import Record
 
 
 class Readable(Protocol):
@@ -19,7 +20,7 @@ class Readable(Protocol):
 
     def past(self, wanted: str, env: Mapping[str, str]) -> Past | None: ...
 
-    def parse(self, line: bytes) -> Iterable[Event]: ...
+    def record(self, transcript: Path) -> Record: ...
 
     def window(self, model: str | None, env: Mapping[str, str]) -> int | None:
         """The window to assume for a model while nothing says it; None where nothing is known of it."""
@@ -28,18 +29,27 @@ class Readable(Protocol):
     def usable(self, window: int, env: Mapping[str, str]) -> int: ...
 
 
-def reading(agent: Readable, past: Past, env: Mapping[str, str], *, window: int | None = None) -> Reading:
-    """How full a conversation is, by the last word of its record. `window`, where the agent has told it, counts.
+def reading(agent: Readable, past: Past, env: Mapping[str, str]) -> Reading:
+    """How full a conversation is, as its record tells it."""
+    return of_events(agent, past.agent_session, agent.record(past.transcript).read().events, env)
+
+
+def of_events(
+    agent: Readable, session: str, events: Iterable[Event], env: Mapping[str, str], *, window: int | None = None
+) -> Reading:
+    """The same for a record that was read, by its last word. `window` counts, where the agent has told it.
 
     After a compaction, and where nobody has answered yet, `used` is unknown.
     """
-    latest = whole.last(past.transcript, agent.parse, Used, Compacted)
+    latest: Used | Compacted | None = None
+    for event in events:
+        latest = event if isinstance(event, Used | Compacted) else latest
     told = latest if isinstance(latest, Used) else None
     model = (told.model or None) if told else None
     size = window or (told.window if told else None) or agent.window(model, env)
     return Reading(
         at=latest.at if latest else 0.0,
-        agent_session=past.agent_session,
+        agent_session=session,
         used=told.used if told else None,
         window=size,
         usable=None if size is None else agent.usable(size, env),
