@@ -174,7 +174,7 @@ def _call(identity: str, tool: ToolUse, known: frozenset[str]) -> Json:
     """A tool call in the way that the model's tools allow: by name, or from a script."""
     arguments = dict(tool.arguments)
     if tool.name == "write":
-        patch = _patch(str(arguments["path"]), str(arguments["content"]))
+        patch = added_file(str(arguments["path"]), str(arguments["content"]))
         if _CODE_MODE in known:
             return _custom(identity, _CODE_MODE, f"text(await tools.apply_patch({json.dumps(patch)}));")
         if "apply_patch" in known:
@@ -190,7 +190,8 @@ def _call(identity: str, tool: ToolUse, known: frozenset[str]) -> Json:
     return _function(identity, tool.name, arguments)
 
 
-def _patch(path: str, content: str) -> str:
+def added_file(path: str, content: str) -> str:
+    """The patch by which OpenAI's models write a new file."""
     lines = "".join(f"+{line}\n" for line in content.removesuffix("\n").split("\n"))
     return f"*** Begin Patch\n*** Add File: {path}\n{lines}*** End Patch"
 

@@ -85,3 +85,34 @@ def codex_environment(
         settled = _CODEX.format(model=model, url=base_url, project=json.dumps(str(project.resolve())))
         (config / "config.toml").write_text(settled, encoding="utf-8")
     return {**private_environment(home, env=env), "CODEX_HOME": str(config), "REHEARSAL_KEY": _KEY}
+
+
+def opencode_environment(
+    home: Path,
+    project: Path,
+    base_url: str,
+    *,
+    context: int = 200_000,
+    output: int = 8_192,
+    env: Mapping[str, str] = os.environ,
+) -> dict[str, str]:
+    """The whole environment for an opencode that works on `project` against the chat model at `base_url`.
+
+    Everything it writes goes below `home`. A configuration that is there already stays as it is.
+    """
+    config = home / ".config" / "opencode" / "opencode.json"
+    config.parent.mkdir(mode=0o700, parents=True, exist_ok=True)
+    if not config.exists():
+        model = {"name": "Rehearsal 1", "limit": {"context": context, "output": output}}
+        # The key that it sends to have its cache found names the conversation: so requests can be told apart.
+        options = {"baseURL": f"{base_url}/v1", "apiKey": _KEY, "setCacheKey": True}
+        provider = {"npm": "@ai-sdk/openai-compatible", "name": "Rehearsal", "options": options}
+        settled = {
+            "$schema": "https://opencode.ai/config.json",
+            "autoupdate": False,
+            "share": "disabled",
+            "model": "rehearsal/rehearsal-1",
+            "provider": {"rehearsal": {**provider, "models": {"rehearsal-1": model}}},
+        }
+        config.write_text(json.dumps(settled, indent=2), encoding="utf-8")
+    return {**private_environment(home, env=env), "PWD": str(project)}
