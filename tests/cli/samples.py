@@ -39,6 +39,7 @@ def session(**changes: Any) -> dict[str, Any]:
         "pane": "%3",
         "host": "box",
         "model": "claude-opus-4",
+        "hooks": True,
         "waiting_for": None,
         "guard": guard(),
         "cycle": None,

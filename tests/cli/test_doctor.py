@@ -126,6 +126,35 @@ def test_broken_settings_are_named(tmp_path: Path) -> None:
     assert "settings.json cannot be read" in check.found
 
 
+@pytest.mark.parametrize(
+    ("file", "text", "key"),
+    [
+        ("managed.toml", "allow_managed_hooks_only = true", "allow_managed_hooks_only"),
+        ("managed.toml", "[features]\nhooks = false", "hooks"),
+        (".codex/config.toml", "[features]\nhooks = false", "hooks"),
+    ],
+)
+def test_codex_hooks_that_are_forbidden_are_told_with_the_file(tmp_path: Path, file: str, text: str, key: str) -> None:
+    (tmp_path / ".codex").mkdir()
+    (tmp_path / file).write_text(text, encoding="utf-8")
+    check = checks.codex_hooks({"HOME": str(tmp_path)}, tmp_path / "managed.toml")
+    assert (check.ok, check.essential) == (False, False)
+    assert check.mend == f"take {key} out of {tmp_path / file}"
+    assert "follows these sessions by their record" in check.found
+
+
+@pytest.mark.parametrize("text", ["", "features = 7", "[features]\nhooks = true", "allow_managed_hooks_only = true"])
+def test_codex_settings_that_forbid_no_hooks_are_well(tmp_path: Path, text: str) -> None:
+    (tmp_path / "config.toml").write_text(text, encoding="utf-8")
+    assert checks.codex_hooks({"CODEX_HOME": str(tmp_path)}, tmp_path / "none.toml").ok
+
+
+def test_broken_codex_settings_are_named(tmp_path: Path) -> None:
+    (tmp_path / "config.toml").write_text("[", encoding="utf-8")
+    check = checks.codex_hooks({"CODEX_HOME": str(tmp_path)}, tmp_path / "none.toml")
+    assert (check.ok, "config.toml cannot be read" in check.found) == (False, True)
+
+
 def test_a_state_folder_is_looked_at_and_not_made(tmp_path: Path) -> None:
     assert checks.state_folder(tmp_path / "a" / "b").ok
     assert list(tmp_path.iterdir()) == []
@@ -175,6 +204,7 @@ def test_the_doctor_is_content_without_claude(
         "claude",
         "claude hooks",
         "codex",
+        "codex hooks",
     ]
     assert set(told["checks"][0]) == {"name", "ok", "found", "mend", "essential"}
     assert os.environ["HOME"] not in told["checks"][0]["found"]

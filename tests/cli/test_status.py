@@ -62,6 +62,11 @@ def test_unknown_usage_is_not_shown_as_empty() -> None:
     assert " 0 %" not in seen
 
 
+def test_a_session_in_which_no_hooks_run_says_so() -> None:
+    assert "no hooks run here" in read(one(hooks=False))
+    assert "no hooks run here" not in read(one(hooks=None))
+
+
 def test_an_overfull_session_says_so() -> None:
     assert "104 %" in read(one(percent=104.2, zone="mandatory"))
 

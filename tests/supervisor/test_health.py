@@ -13,7 +13,7 @@ from batonpass.supervisor.health import Health
 from batonpass.supervisor.settings import Settings
 from batonpass.supervisor.watch import Watch
 from batonpass.terminals.base import PaneGone, PaneInfo, Screen, Terminal, TerminalError
-from tests.supervisor.fakes import PANE, TALK, HastyClock, ToldAgent, a_watch
+from tests.supervisor.fakes import PANE, TALK, HastyClock, Talk, ToldAgent, a_watch, start
 
 ALIVE = PaneInfo(PANE, 4712, False, None, "", 80, 24, "", "agent", Path("/"), "shop", 0)
 
@@ -47,7 +47,12 @@ class Scene:
         supervisor = Supervisor(store, clock, Settings(folder / "home", {}), self._notify)
         self.watch: Watch = a_watch(folder, clock, self.agent, created=clock.now())[0]
         supervisor.add(self.watch)
-        self.health = Health(supervisor, lambda socket: cast(Terminal, self.server))
+        self._supervisor = supervisor
+        self.health = self.later()
+
+    def later(self) -> Health:
+        """A daemon of a later time, which remembers nothing but what is in the store."""
+        return Health(self._supervisor, lambda socket: cast(Terminal, self.server))
 
     async def _notify(self, session: str, text: str) -> None:
         self.told.append(text)
@@ -147,3 +152,36 @@ async def test_a_dialog_before_the_agents_first_word_is_seen_on_the_screen(scene
     scene.agent.says = Status(State.IDLE, TALK)
     await scene.look()
     assert scene.watch.dialog is None
+
+
+async def test_hooks_that_were_not_heard_by_the_end_of_a_turn_are_told_once_also_to_a_later_daemon(
+    scene: Scene, tmp_path: Path
+) -> None:
+    talk = Talk(tmp_path / "talk.jsonl", scene.clock)
+    talk.prompt("begin")
+    await scene.look(2)
+    assert (scene.watch.hooks_run, scene.told) == (None, [])
+    talk.add("turn_ended")
+    await scene.look(2)
+    assert scene.watch.hooks_run is False
+    assert [text for text in scene.told if "does not run Baton's hooks" in text] == scene.told
+    assert len(scene.told) == 1
+    scene.told.clear()
+    await scene.later().look()
+    assert scene.told == []
+
+
+async def test_a_session_whose_hooks_are_heard_is_not_told_of(scene: Scene, tmp_path: Path) -> None:
+    talk = Talk(tmp_path / "talk.jsonl", scene.clock)
+    scene.watch.take_hook(start(TALK, "startup"), scene.clock.now())
+    talk.prompt("begin")
+    talk.add("turn_ended")
+    await scene.look(2)
+    assert (scene.watch.hooks_run, scene.told) == (True, [])
+
+
+async def test_an_adopted_session_was_given_no_hooks_and_that_is_no_news(scene: Scene, tmp_path: Path) -> None:
+    scene.watch.session = replace(scene.watch.session, adopted=True)
+    Talk(tmp_path / "talk.jsonl", scene.clock).add("turn_ended")
+    await scene.look(2)
+    assert (scene.watch.hooks_run, scene.told) == (False, [])

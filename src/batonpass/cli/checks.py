@@ -7,6 +7,7 @@ import shutil
 import subprocess
 import sys
 import tempfile
+import tomllib
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from pathlib import Path
@@ -43,6 +44,7 @@ def checks(env: Mapping[str, str], cwd: Path) -> Iterator[Check]:
     yield claude(env)
     yield claude_hooks(env, cwd)
     yield codex(env)
+    yield codex_hooks(env)
 
 
 def python(version: tuple[int, ...]) -> Check:
@@ -120,6 +122,27 @@ def claude(env: Mapping[str, str]) -> Check:
 def codex(env: Mapping[str, str]) -> Check:
     """Whether Codex is there; who does not use it misses nothing."""
     return _agent("codex", env.get("BATON_CODEX") or "codex", "@openai/codex", env)
+
+
+def codex_hooks(env: Mapping[str, str], managed: Path = Path("/etc/codex/requirements.toml")) -> Check:
+    """Whether Codex's settings let hooks run; without them its sessions are followed by record and keys."""
+    own = Path(env.get("CODEX_HOME") or Path(env.get("HOME") or Path.home()) / ".codex") / "config.toml"
+    for path, table, key, forbids in (
+        (managed, "", "allow_managed_hooks_only", True),
+        (managed, "features", "hooks", False),
+        (own, "features", "hooks", False),
+    ):
+        try:
+            settings = tomllib.loads(path.read_text(encoding="utf-8"))
+        except FileNotFoundError:
+            continue
+        except (OSError, ValueError) as problem:
+            return Check("codex hooks", False, f"{path} cannot be read: {problem}", f"mend {path}", essential=False)
+        where = settings.get(table) if table else settings
+        if isinstance(where, dict) and where.get(key) is forbids:
+            found = f"switched off by {key} in {path}: Baton follows these sessions by their record and types prompts"
+            return Check("codex hooks", False, found, f"take {key} out of {path}", essential=False)
+    return Check("codex hooks", True, "allowed")
 
 
 def _agent(name: str, program: str, package: str, env: Mapping[str, str]) -> Check:

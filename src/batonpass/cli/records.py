@@ -54,6 +54,7 @@ class SessionRow(TypedDict):
     pane: str | None
     host: str
     model: str | None
+    hooks: bool | None  # whether Baton's hooks run in it
     waiting_for: str | None
     guard: GuardRow | None  # of a session on this host
     cycle: RunningCycle | None

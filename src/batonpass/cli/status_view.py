@@ -134,6 +134,8 @@ def _happening(row: SessionRow, now: float) -> Text | None:
     if row["state"] == "waiting":
         what = clean(row["waiting_for"] or "a dialog")
         parts.append(Text(f"⏸ waits for you: {what}", "bold yellow"))
+    if row["hooks"] is False:
+        parts.append(Text("! no hooks run here: followed by its record, prompts are typed", "yellow"))
     if row["guard"] and row["guard"]["guard"]:
         parts.append(Text(f"⏹ {guard_sentence(row['guard'])}", "bold red"))
     if row["notice"]:

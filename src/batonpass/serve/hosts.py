@@ -71,6 +71,7 @@ def _session_record(seen: Seen, reachable: bool) -> dict[str, object]:
         "forecast": None,
         "chain": session.chain,
         "model": session.model,
+        "hooks": None,
         "waiting_for": None,
         "background": [],
         "guard": None,

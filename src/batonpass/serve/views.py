@@ -54,6 +54,7 @@ def status_record(supervisor: Supervisor, watch: Watch, kept: Mapping[str, objec
         "forecast": asdict(forecast),
         "chain": watch.session.chain,
         "model": watch.session.model,
+        "hooks": watch.hooks_run,
         "waiting_for": watch.status.waiting_for or watch.dialog,
         "background": [asdict(task) for task in watch.background],
         **(kept or {"guard": None, "cycle": None, "last_handoff": None, "notice": None}),

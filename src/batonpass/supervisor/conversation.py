@@ -96,6 +96,11 @@ class Conversation:
         failed = tuple(e for e in events if isinstance(e, Failed))
         return used, tuple(tags), compacted, failed, prompts, rewound >= 0
 
+    @property
+    def has_ended_a_turn(self) -> bool:
+        """Whether any of the turns that are remembered is over."""
+        return any(isinstance(event, TurnEnded | Interrupted | Failed) for event in self.log)
+
     def prompted(self, tag: str) -> int | None:
         """Where in the log the prompt with this tag stands; None when it has not arrived."""
         for index, event in enumerate(self.log):

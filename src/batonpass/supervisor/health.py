@@ -25,6 +25,7 @@ class Health:
         self._told: dict[str, str] = {}
         self._waiting_since: dict[str, float] = {}
         self._troubles: dict[str, str] = {}
+        self._unheard: set[str] = set()
 
     async def look(self) -> None:
         """One round over every live session."""
@@ -48,6 +49,7 @@ class Health:
             watch.refresh()
             self._supervisor.follow_word(watch)
             self._supervisor.take_news(watch)
+            await self._check_hooks(watch)
             await self._read_screen(watch)
             await self._check_dialog(watch)
             self._supervisor.show_line(watch)
@@ -105,6 +107,21 @@ class Health:
             except TerminalError as error:
                 log.info("the pane of %s was not closed: %s", watch.session.name, error)
         forget_order(watch.folder)
+
+    async def _check_hooks(self, watch: Watch) -> None:
+        """Hooks that were given and do not run are told once; all that they do is then done by record and keys."""
+        session, store = watch.session, self._supervisor.store
+        if session.adopted or watch.hooks_run is not False or session.id in self._unheard:
+            return
+        self._unheard.add(session.id)
+        if store.events(session=session.id, name="HOOKS_UNHEARD", limit=1):
+            return  # an earlier daemon has told it
+        store.add_event("HOOKS_UNHEARD", self._supervisor.clock.now(), session.id, None, {})
+        await self._supervisor.notify(
+            session.id,
+            f"{session.name}: {session.agent} does not run Baton's hooks (an administrator or its settings may forbid "
+            "it); the session is followed by its record, and prompts are typed when it is idle",
+        )
 
     async def _check_dialog(self, watch: Watch) -> None:
         session, now = watch.session, self._supervisor.clock.ticks()

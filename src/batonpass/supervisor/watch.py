@@ -124,6 +124,17 @@ class Watch:
         self.changed()
         return True
 
+    @property
+    def hooks_run(self) -> bool | None:
+        """Whether Baton's hooks run in this session; None while that cannot be told.
+
+        They come long before the end of the first turn: a turn that ended with none means that an
+        administrator, the user's settings or another version keeps them from running.
+        """
+        if self.hooks_seen:
+            return True
+        return False if self.session.adopted or self.conversation.has_ended_a_turn else None
+
     def idle(self) -> bool:
         """Idle by the agent's own word, with no hook of its turn still open."""
         return self.status.state is State.IDLE and not self.holding_stop
