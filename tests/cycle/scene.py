@@ -12,6 +12,7 @@ from batonpass.session import State
 from batonpass.store import CycleRecord, Store
 from batonpass.supervisor.act import Supervisor
 from batonpass.supervisor.keys import Keys
+from batonpass.supervisor.launch import Successor
 from batonpass.supervisor.offers import Offers
 from batonpass.supervisor.settings import Settings
 from batonpass.supervisor.slots import Slots
@@ -60,7 +61,9 @@ class FakeLauncher:
     async def replaced(self, watch: Watch, pid: int | None) -> bool:
         return watch.session.pid != pid
 
-    async def respawn(self, watch: Watch, *, kick: str | None, resume: str | None = None) -> str | None:
+    async def respawn(
+        self, watch: Watch, *, kick: str | None, resume: str | None = None, to: Successor | None = None
+    ) -> str | None:
         if self.fails:
             raise TerminalError("no such pane")
         self.kicks.append(kick)

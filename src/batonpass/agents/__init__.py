@@ -10,6 +10,7 @@ _AGENTS = {
     "claude": "batonpass.agents.claude:Claude",
     "codex": "batonpass.agents.codex:Codex",
     "scripted": "batonpass.agents.scripted:Scripted",
+    "understudy": "batonpass.agents.scripted:Understudy",
 }
 _HEADLESS = {
     "claude": "batonpass.agents.claude.headless:ClaudeHeadless",

@@ -9,6 +9,7 @@ from enum import StrEnum
 from pathlib import Path
 from typing import Protocol
 
+from batonpass.agents.wishes import Wishes
 from batonpass.reading import Reading
 from batonpass.session import State
 from batonpass.terminals.base import Screen
@@ -175,6 +176,14 @@ class Agent(Protocol):
 
     def launch(self, order: LaunchOrder) -> Launch:
         """Write what the launch needs into order.folder and say how to start. Raises NotInstalled."""
+        ...
+
+    def wishes(self, args: Sequence[str], model: str | None, mode: str | None) -> Wishes:
+        """What a user wants who started it with these arguments; model and permission mode as they are now."""
+        ...
+
+    def arguments(self, wanted: Wishes, models: Mapping[str, str]) -> tuple[str, ...]:
+        """The arguments that mean the same here. `models` names the user's model for each size, where there is one."""
         ...
 
     def reader(self) -> Callable[[bytes], Iterable[Event]]:

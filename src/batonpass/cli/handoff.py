@@ -18,12 +18,13 @@ def handoff(
     session: str | None = typer.Argument(
         None, help="A session's id or name, or its pane (default: the one of this folder)."
     ),
+    to: str | None = typer.Option(None, "--to", metavar="AGENT", help="Pass the baton to this agent instead."),
     why: str | None = typer.Option(None, "--why", help="The reason; it is kept with the handoff."),
     wait: bool = typer.Option(True, "--wait/--no-wait", help="Wait until the baton is passed."),
     json: bool = typer.Option(False, "--json", help="Print the cycle as JSON."),
 ) -> None:
     """Pass the baton now: have the session write its handoff, and go on fresh from it."""
-    started: dict[str, str] = call("handoff", session=session, cwd=os.getcwd(), why=why)
+    started: dict[str, str] = call("handoff", session=session, cwd=os.getcwd(), why=why, to=to)
     cycle = clean(started["cycle"])
     begun = f"Session {clean(started['session'])} hands off in cycle {cycle}"
     if not wait:

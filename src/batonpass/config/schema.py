@@ -6,6 +6,7 @@ from typing import Annotated, Literal
 
 from pydantic import AfterValidator, BaseModel, ConfigDict, Field
 
+from batonpass.agents.wishes import Size
 from batonpass.ladder import Action
 
 CUSTOM = "custom"
@@ -84,6 +85,9 @@ class Prompts(_Section):
 
 class AgentSetting(_Section):
     args: tuple[str, ...] = Field(default=(), description="Arguments put before those of `baton run`.")
+    models: dict[Size, str] = Field(
+        default={}, description="Which model to take for each size (large, medium, small) after a switch to this agent."
+    )
 
 
 class Tmux(_Section):
@@ -150,7 +154,9 @@ class Settings(HandoffKeys):
         default=(), description="Regular expressions for what looks like a secret or personal data and is not."
     )
     prompts: Prompts = Field(default=Prompts(), description="Files that replace Baton's own prompts.")
-    agents: dict[str, AgentSetting] = Field(default={}, description="Settings for each agent, by its name.")
+    agents: dict[str, AgentSetting] = Field(
+        default={}, description="Settings for each agent, by its name; their order is that of your preference."
+    )
     tmux: Tmux = Field(default=Tmux(), description="The tmux server.")
     store: str | None = Field(default=None, description="Database URL; a SQLite file in Baton's home if not set.")
     notify: Notify = Field(default=Notify(), description="How you are called.")

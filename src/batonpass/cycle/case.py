@@ -4,6 +4,7 @@ import asyncio
 from dataclasses import dataclass
 from pathlib import Path
 
+from batonpass import agents
 from batonpass.agents.base import Agent
 from batonpass.config import Config
 from batonpass.cycle.stage import Stage
@@ -105,9 +106,16 @@ class Case:
         """The conversation that is handed off; known also when another is in front after a restart."""
         old, noted = self.cycle.old_agent_session, self.recall("transcript")
         found = self.watch.conversation_of(old)
-        if found is None and self.elsewhere and isinstance(noted, str):
-            return Conversation(old or "", Path(noted), self.agent.record)
+        moved = self.elsewhere or self.recall("switched") is not None
+        if found is None and moved and isinstance(noted, str):
+            return Conversation(old or "", Path(noted), self._old_agent.record)
         return found or self.watch.conversation
+
+    @property
+    def _old_agent(self) -> Agent:
+        """Who holds or held the conversation that is handed off."""
+        noted = self.recall("switched")
+        return agents.get(str(noted["agent"])) if isinstance(noted, dict) else self.agent
 
     def meta(self, number: int, previous: str | None, created: float) -> Meta:
         session = self.watch.session

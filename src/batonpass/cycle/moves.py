@@ -24,6 +24,7 @@ class Way(StrEnum):
 
     CLEAR = "clear"
     RESPAWN = "respawn"
+    SWITCH = "switch"  # another agent in the same pane
     START = "start"  # a new session goes on from a sealed handoff
 
 

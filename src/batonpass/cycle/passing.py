@@ -3,6 +3,8 @@
 from dataclasses import replace
 from pathlib import Path
 
+from batonpass import agents
+from batonpass.agents.base import Agent
 from batonpass.cycle import receipt
 from batonpass.cycle.case import Case
 from batonpass.cycle.moves import (
@@ -33,6 +35,8 @@ from batonpass.handoff.markdown import parse
 from batonpass.handoff.prime import parts
 from batonpass.store.records import CycleState
 from batonpass.supervisor.keys import TEXT, UNSENT, NotReady
+from batonpass.supervisor.launch import Successor
+from batonpass.supervisor.offers import Offers
 
 _CLEARED_SECONDS = 8.0
 _STARTS = 50  # starts of conversations that are looked through for the successor's
@@ -50,13 +54,18 @@ async def hand_over(case: Case, move: Move) -> Outcome:
     text = await as_sealed(case)
     if text is None:
         return _unsealed(case)
-    document = Path(str(case.recall("sealed")))
-    laid = parts(text, document, case.agent.prime_cap, case.agent.prime_parts)
-    offers.prime(["clear", "startup", "compact"], laid)
+    document, heir = Path(str(case.recall("sealed"))), _heir(case, move.way)
+    laid = parts(text, document, heir.prime_cap, heir.prime_parts)
+    Offers(case.watch.folder, heir).prime(["clear", "startup", "compact"], laid)
     case.stage.probe("pass:primed")
-    if move.way is Way.RESPAWN:
-        return await _respawn(case, move)
-    return await _clear(case)
+    if move.way is Way.CLEAR:
+        return await _clear(case)
+    return await _respawn(case, move)
+
+
+def _heir(case: Case, way: Way) -> Agent:
+    """Who takes over."""
+    return agents.get(str(case.recall("to"))) if way is Way.SWITCH else case.agent
 
 
 def _unsealed(case: Case) -> Outcome:
@@ -142,12 +151,26 @@ def _new_prompts(case: Case) -> list[str]:
 async def _respawn(case: Case, move: Move) -> Outcome:
     """A new process in the same pane; the kick goes along on its command line."""
     given = replace(_kick(case, move.kick, ()), channel=Channel.ARGV, state=DeliveryState.SENT)
-    failed = await start_anew(case, f"pass {move.attempt}", given)
+    to = _switched(case) if move.way is Way.SWITCH else None
+    failed = await start_anew(case, f"pass {move.attempt}", given, to=to)
     if failed:
-        return Outcome(Step.PASS, NOT_CLEARED, f"the agent could not be started again: {failed}")
+        who = f"{to.agent} could not be started" if to else "the agent could not be started again"
+        return Outcome(Step.PASS, NOT_CLEARED, f"{who}: {failed}")
     if await case.watch.until(lambda: _successor(case) is not None, STARTED_SECONDS):
-        return _passed(case, Way.RESPAWN)
+        return _passed(case, move.way)
     return Outcome(Step.PASS, NOT_CLEARED, "the new process did not begin a conversation")
+
+
+def _switched(case: Case) -> Successor:
+    """The agent to switch to, as the user wants it; who had the work before is noted down for the way back."""
+    session, to = case.watch.session, str(case.recall("to"))
+    if case.recall("switched") is None:
+        before = {"agent": session.agent, "model": session.model, "permission_mode": session.permission_mode}
+        case.remember(switched=before)
+    own = case.config.agents.get(to)
+    if own is None:
+        return Successor(to)
+    return Successor(to, own.args, {str(size): model for size, model in own.models.items()})
 
 
 def _kick(case: Case, attempt: int, wrong: tuple[str, ...]) -> Delivery:
@@ -304,11 +327,15 @@ def _leave_pending(document: Path, why: str) -> None:
     write_private(document.parent / PENDING_FILE, text)
 
 
+def _to(case: Case) -> str:
+    return f" to {case.watch.session.agent}" if case.cycle.way == Way.SWITCH else ""
+
+
 async def _tell(case: Case, move: Move) -> None:
     name, document = case.watch.session.name, case.recall("sealed")
     old = case.cycle.old_agent_session
     sentences = {
-        Result.DONE: f"{name} passed the baton: {document}"
+        Result.DONE: f"{name} passed the baton{_to(case)}: {document}"
         if case.cycle.way != Way.START
         else f"{name} went on from {document}, and its receipt is right",
         Result.PENDING: f"{name}: the handoff is sealed but was not taken ({move.note}); "

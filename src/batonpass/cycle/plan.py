@@ -163,7 +163,12 @@ def _pass(history: Sequence[Outcome], policy: Policy, attempt: int) -> Move:
 
 
 def _way(history: Sequence[Outcome], policy: Policy) -> Way:
-    """Clear in place while the agent is there and answers; else, and after the way back, a new process."""
+    """Clear in place while the agent is there and answers; else, and after the way back, a new process.
+
+    A switch is always a new process.
+    """
+    if policy.way is Way.SWITCH:
+        return Way.SWITCH
     for outcome in history:
         if outcome.step is Step.BACK:
             return Way.RESPAWN
@@ -194,7 +199,7 @@ def _after_pass(history: Sequence[Outcome], last: Outcome, policy: Policy) -> Mo
         return Move(Step.CLOSE, result=Result.PENDING, note=last.note)
     others = (INTERRUPTED, UNSEALED)
     failures = sum(1 for o in _this_round(history) if o.step is Step.PASS and not o.ok and o.code not in others)
-    if failures <= 2 or (failures == 3 and _way(history, policy) is Way.RESPAWN):
+    if failures <= 2 or (failures == 3 and _way(history, policy) in (Way.RESPAWN, Way.SWITCH)):
         return _pass(history, policy, failures + 1)
     return Move(Step.CLOSE, result=Result.PENDING, note=last.note)
 

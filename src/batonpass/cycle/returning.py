@@ -2,11 +2,13 @@
 
 import logging
 
+from batonpass import agents
 from batonpass.agents.base import LaunchError
 from batonpass.cycle.case import Case
 from batonpass.cycle.moves import GONE, NOT_CLEARED, NOT_SEEN, Move, Outcome, Step
 from batonpass.delivery import Channel, Delivery, DeliveryState, tag
 from batonpass.handoff import prompts
+from batonpass.supervisor.launch import Successor
 from batonpass.terminals.base import TerminalError
 
 log = logging.getLogger(__name__)
@@ -14,8 +16,12 @@ log = logging.getLogger(__name__)
 STARTED_SECONDS = 30.0
 
 
-async def start_anew(case: Case, label: str, given: Delivery, resume: str | None = None) -> str | None:
+async def start_anew(
+    case: Case, label: str, given: Delivery, resume: str | None = None, to: Successor | None = None
+) -> str | None:
     """Replace the process in the pane, once for each label, with this prompt on its command line.
+
+    With `to`, by another agent, which the session then has.
 
     None when it runs; else why not. After a crash it looks first: a second process would hear the prompt twice.
     """
@@ -23,12 +29,17 @@ async def start_anew(case: Case, label: str, given: Delivery, resume: str | None
     if isinstance(noted, dict) and noted.get("label") == label:
         pid = noted.get("pid")
         if await case.stage.launcher.replaced(case.watch, pid if isinstance(pid, int) else None):
+            if to is not None and to.agent != case.watch.session.agent:  # it was started, and then we crashed
+                case.watch.become(agents.get(to.agent))
+                case.stage.store.save_session(case.watch.session)
             return None
     else:
         case.stage.store.save_delivery(given)
         case.remember(started={"label": label, "pid": case.watch.session.pid})
     try:
-        await case.stage.launcher.respawn(case.watch, kick=given.text, resume=resume)
+        await case.stage.launcher.respawn(case.watch, kick=given.text, resume=resume, to=to)
+        if to is not None:
+            case.stage.store.save_session(case.watch.session)  # before it says its first word
     except (TerminalError, LaunchError, OSError) as error:
         return str(error)
     case.stage.probe("pass:started")
@@ -67,13 +78,22 @@ async def bring_back(case: Case, move: Move) -> Outcome:
         text=case.clean(prompts.back(mark, move.missing, await _changed_since(case))),
         offered=case.stage.clock.now(),
     )
-    failed = await start_anew(case, f"back {move.attempt}", given, resume=old)
+    failed = await start_anew(case, f"back {move.attempt}", given, resume=old, to=_predecessor(case))
     if failed:
         return Outcome(Step.BACK, NOT_CLEARED, f"the predecessor could not be brought back: {failed}")
     await watch.until(lambda: watch.conversation.prompted(mark) is not None or watch.gone, STARTED_SECONDS)
     if watch.conversation.prompted(mark) is not None and watch.conversation.agent_session == old:
         return Outcome(Step.BACK, note="the predecessor is back")
     return Outcome(Step.BACK, NOT_SEEN, "the predecessor did not come back")
+
+
+def _predecessor(case: Case) -> Successor | None:
+    """Who held the old conversation, if it was somebody else."""
+    noted = case.recall("switched")
+    if not isinstance(noted, dict):
+        return None
+    model, mode = noted.get("model"), noted.get("permission_mode")
+    return Successor(str(noted.get("agent")), model=model, permission_mode=mode)
 
 
 async def _changed_since(case: Case) -> list[str]:

@@ -9,6 +9,7 @@ from batonpass.clock import Clock
 from batonpass.store import Store
 from batonpass.supervisor.keys import Keys
 from batonpass.supervisor.known import Known
+from batonpass.supervisor.launch import Successor
 from batonpass.supervisor.offers import Offers
 from batonpass.supervisor.settings import Settings
 from batonpass.supervisor.slots import Slots
@@ -18,8 +19,10 @@ from batonpass.supervisor.watch import Watch
 class Launcher(Protocol):
     """Starts the agent anew in a session's own pane."""
 
-    async def respawn(self, watch: Watch, *, kick: str | None, resume: str | None = None) -> str | None:
-        """The new conversation's id, where the agent lets us choose it. Raises TerminalError."""
+    async def respawn(
+        self, watch: Watch, *, kick: str | None, resume: str | None = None, to: Successor | None = None
+    ) -> str | None:
+        """The new conversation's id, where the agent lets us choose it. Raises TerminalError, LaunchError."""
         ...
 
     async def replaced(self, watch: Watch, pid: int | None) -> bool:

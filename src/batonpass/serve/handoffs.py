@@ -5,6 +5,7 @@ from contextlib import suppress
 from pathlib import Path
 from typing import Any
 
+from batonpass import agents
 from batonpass.delivery import tag
 from batonpass.disk import read_document
 from batonpass.handoff import prompts
@@ -21,6 +22,7 @@ from batonpass.session import State
 from batonpass.store import StoreAway
 from batonpass.supervisor.daemon import Daemon
 from batonpass.supervisor.launch import last_arguments
+from batonpass.supervisor.watch import Watch
 
 
 class Handoffs:
@@ -45,11 +47,23 @@ class Handoffs:
         watch = self.sessions.meant(request)
         if watch.session.state is State.ENDED:
             raise Refusal(f"session {watch.session.name} has ended", 3)
-        why = str(request.get("why") or "").strip()
-        cycle = await self.supervisor.starter.hand_off(watch, f"asked for by hand{': ' + why if why else ''}")
+        why, to = str(request.get("why") or "").strip(), self._other(watch, request.get("to"))
+        cause = f"asked for by hand{f', to {to}' if to else ''}{': ' + why if why else ''}"
+        cycle = await self.supervisor.starter.hand_off(watch, cause, to=to)
         if cycle is None:
             raise Refusal(f"no handoff of {watch.session.name} can be started now; see: baton status", 3)
         return {"cycle": cycle, "session": watch.session.id}
+
+    def _other(self, watch: Watch, wanted: object) -> str | None:
+        """The agent that a person wants to go on with; None for the same one. Raises Refusal."""
+        if not wanted or wanted == watch.session.agent:
+            return None
+        if wanted not in agents.names():
+            raise Refusal(f"there is no agent '{wanted}'; known are {', '.join(agents.names())}", 2)
+        if watch.session.adopted:
+            raise Refusal(f"{watch.session.name} was adopted, so its pane is not Baton's to start another agent in; "
+                          f"use: baton continue --from {watch.session.name} --agent {wanted}", 3)  # fmt: skip
+        return str(wanted)
 
     async def handoff_wait(self, request: Mapping[str, Any]) -> object:
         cycle = self.cycles.cycle(request.get("cycle"))

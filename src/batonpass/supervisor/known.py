@@ -63,7 +63,7 @@ class Known:
             return None
         project, known = self._project(watch), self._kept.get(conversation)
         if known is None or known[0] != project or known[1].transcript != conversation.transcript:
-            record = watch.agent.record(conversation.transcript)
+            record = watch.agent_of(conversation.agent_session).record(conversation.transcript)
             kept = Kept(conversation.transcript, record, project.root, project.is_baton_file)
             self._kept[conversation] = known = project, kept
         return known[1]

@@ -6,7 +6,7 @@ import secrets
 import shutil
 import sys
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 
 from batonpass import _entry, agents
@@ -42,6 +42,17 @@ class Request:
     height: int = 50
 
 
+@dataclass(frozen=True, slots=True)
+class Successor:
+    """Another agent that is to take over in a session's pane."""
+
+    agent: str
+    args: tuple[str, ...] = ()  # the user's own for this agent, from the configuration
+    models: Mapping[str, str] = field(default_factory=dict)  # by size
+    model: str | None = None  # where it is gone back to: as it was last
+    permission_mode: str | None = None
+
+
 class PaneLauncher:
     """Writes the launch file of a session and has its pane become the agent."""
 
@@ -71,7 +82,8 @@ class PaneLauncher:
 
     async def _start(self, session: str, folder: Path, request: Request, socket: str) -> Watch:
         env = {k: v for k, v in request.env.items() if k not in _OF_THE_PANE}
-        write_private(folder / "order.json", json.dumps({"args": list(request.args), "env": env}))
+        order = {"agent": request.agent, "args": list(request.args), "env": env}
+        write_private(folder / "order.json", json.dumps(order))
         launch = self._write(session, request.agent, request.project, request.kick, None, None, None)
         if request.document is not None:
             agent, text = agents.get(request.agent), read_document(request.document)
@@ -102,19 +114,49 @@ class PaneLauncher:
         watch.notice = launch.notice
         return watch
 
-    async def respawn(self, watch: Watch, *, kick: str | None, resume: str | None = None) -> str | None:
-        """End what runs in the session's pane and start the agent anew there, with the same arguments."""
+    async def respawn(
+        self, watch: Watch, *, kick: str | None, resume: str | None = None, to: Successor | None = None
+    ) -> str | None:
+        """End what runs in the session's pane and start the agent anew there, or another one, with the same wishes.
+
+        Raises LaunchError, TerminalError, OSError; then the session is as it was.
+        """
         session = watch.session
-        launch = self._write(
-            session.id, session.agent, session.project, kick, resume, session.model, session.permission_mode
-        )
         if session.pane is None:
             raise TerminalError(f"session {session.name} has no pane")
-        info = await self._terminal(session.pane.socket).respawn(session.pane, session.project, self._argv(session.id))
-        watch.session = replace(session, pane=info.ref, pid=info.pid, state=State.STARTING)
+        undo: Callable[[], None] | None = None
+        if to is not None and to.agent != session.agent:
+            self._translate(watch, to)
+            launch = self._write(session.id, to.agent, session.project, kick, resume, to.model, to.permission_mode)
+            undo = watch.become(agents.get(to.agent))
+            watch.env = dict(launch.env)
+        else:
+            model, mode = session.model, session.permission_mode
+            launch = self._write(session.id, session.agent, session.project, kick, resume, model, mode)
+        try:
+            terminal = self._terminal(session.pane.socket)
+            info = await terminal.respawn(session.pane, session.project, self._argv(session.id))
+        except BaseException:
+            if undo is not None:
+                undo()
+            raise
+        watch.session = replace(watch.session, pane=info.ref, pid=info.pid, state=State.STARTING)
         watch.status = Status(State.STARTING)
         watch.changed()
         return launch.agent_session
+
+    def _translate(self, watch: Watch, to: Successor) -> None:
+        """Note down the arguments for another agent, once: those of the first one, as far as they mean something."""
+        path, session = self.folder(watch.session.id) / "order.json", watch.session
+        order = json.loads(path.read_text(encoding="utf-8"))
+        first = str(order.get("agent") or session.agent)
+        others = order.setdefault("others", {})
+        if to.agent == first or to.agent in others:
+            return
+        own = others[session.agent] if session.agent in others else order["args"]
+        wanted = watch.agent.wishes(own, session.model, session.permission_mode)
+        others[to.agent] = [*to.args, *agents.get(to.agent).arguments(wanted, to.models)]
+        write_private(path, json.dumps({**order, "agent": first}))
 
     async def replaced(self, watch: Watch, pid: int | None) -> bool:
         """Whether another process than this one runs in the pane already; the session is then bound to it."""
@@ -149,7 +191,7 @@ class PaneLauncher:
                 session=session,
                 folder=folder,
                 project=project,
-                args=tuple(order["args"]),
+                args=tuple(order.get("others", {}).get(agent, order["args"])),
                 env=order["env"],
                 draft_dir=self._drafts(project, session),
                 hook=(*ENTRY, "hook"),

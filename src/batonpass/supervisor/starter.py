@@ -74,20 +74,25 @@ class Starter:
         """Note that a start is on its way, before anything is awaited."""
         self._starting.add(watch.session.id)
 
-    async def hand_off(self, watch: Watch, cause: str, *, force: bool = False) -> str | None:
-        """A cycle that a person asked for; the running one when there is one, None when none can be started."""
+    async def hand_off(self, watch: Watch, cause: str, *, force: bool = False, to: str | None = None) -> str | None:
+        """A cycle that a person asked for; the running one when there is one, None when none can be started.
+
+        With `to`, the baton is passed to that agent; a cycle that is under way to somebody else is none such.
+        """
         running = self._store.running_cycle(watch.session.id)
         if running is not None:
-            return running.id
+            return running.id if running.data.get("to") == to else None
         if not self.may_start(watch):
             return None
         self.claim(watch)
-        return await self.start(watch, cause, force=force, by_person=True)
+        return await self.start(watch, cause, force=force, by_person=True, to=to)
 
-    async def start(self, watch: Watch, cause: str, *, force: bool, by_person: bool = False) -> str | None:
-        """Open a cycle for a claimed session and hand it to the engine."""
+    async def start(
+        self, watch: Watch, cause: str, *, force: bool, by_person: bool = False, to: str | None = None
+    ) -> str | None:
+        """Open a cycle for a claimed session and hand it to the engine; with `to`, another agent takes over."""
         try:
-            cycle = self._open(watch, cause, by_person)
+            cycle = self._open(watch, cause, by_person, {"to": to} if to else None)
             return await self._begin(watch, cycle, force=force)
         finally:
             self._starting.discard(watch.session.id)
@@ -158,6 +163,8 @@ def policy_of(cycle: CycleRecord, *, auto_continue: bool, force: bool = False) -
         return Policy(way=Way.START, max_backs=0)
     if cycle.data.get("only_seal"):
         return Policy(auto_continue=False, why_not="it was rescued from its record")
+    if cycle.data.get("to"):
+        return Policy(way=Way.SWITCH, force=force, auto_continue=auto_continue)
     return Policy(force=force, auto_continue=auto_continue)
 
 

@@ -65,6 +65,7 @@ class Watch:
         self.notice: str | None = None  # what the user should know of how it was started
         self.dialog: str | None = None  # what the screen shows where the agent itself says nothing yet
         self.heard: Callable[[News], None] = lambda news: None  # whoever acts on what a read brings
+        self._others: dict[str, Agent] = {}  # who held conversations before a switch, by their ids
         self._waiters: set[asyncio.Event] = set()
 
     # -- waiting -------------------------------------------------------------------------------------
@@ -235,6 +236,26 @@ class Watch:
             return False
         source = "clear" if self.conversation.agent_session else "startup"
         return self.begin(said, None, source, self.clock.now())
+
+    def become(self, agent: Agent) -> Callable[[], None]:
+        """Another agent is about to take over in the pane. Gives what undoes that, should it not start."""
+        before = dict(self.__dict__)
+        if self.conversation.agent_session:
+            self.past = [*self.past, self.conversation][-3:]
+            self._others = {**self._others, self.conversation.agent_session: self.agent}
+        self.agent = agent
+        self.conversation = Conversation("", None, agent.record)
+        self.readings, self.stops, self.background = [], [], ()
+        self.window = self.observed_limit = None
+        self.hooks_seen = 0
+        self.session = replace(
+            self.session, agent=agent.name, agent_session=None, transcript=None, model=None, permission_mode=None
+        )
+        return lambda: self.__dict__.update(before)
+
+    def agent_of(self, agent_session: str | None) -> Agent:
+        """Who holds or held this conversation."""
+        return self._others.get(agent_session or "", self.agent)
 
     def _follow(self, transcript: Path) -> None:
         if transcript != self.conversation.transcript:

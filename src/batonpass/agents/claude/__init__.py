@@ -5,8 +5,9 @@ from pathlib import Path
 
 from batonpass.agents import hook_wire
 from batonpass.agents.base import Binding, Box, Found, HookReport, Launch, LaunchOrder, Past, Status
-from batonpass.agents.claude import hooks, launch, limits, past, record, status
+from batonpass.agents.claude import hooks, launch, limits, past, record, status, wishes
 from batonpass.agents.claude import screen as display
+from batonpass.agents.wishes import Wishes
 from batonpass.reading import CONFIDENCE, Reading, Source
 from batonpass.terminals.base import Screen
 from batonpass.transcripts.events import Event
@@ -30,6 +31,12 @@ class Claude:
 
     def launch(self, order: LaunchOrder) -> Launch:
         return launch.launch(order, self.prime_parts)
+
+    def wishes(self, args: Sequence[str], model: str | None, mode: str | None) -> Wishes:
+        return wishes.wishes(args, model, mode)
+
+    def arguments(self, wanted: Wishes, models: Mapping[str, str]) -> tuple[str, ...]:
+        return wishes.arguments(wanted, models)
 
     def reader(self) -> Callable[[bytes], list[Event]]:
         return record.parse

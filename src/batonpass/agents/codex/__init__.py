@@ -5,9 +5,10 @@ from pathlib import Path
 
 from batonpass.agents import hook_wire
 from batonpass.agents.base import Binding, Box, Found, HookKind, HookReport, Launch, LaunchOrder, Past, Status
-from batonpass.agents.codex import launch, record, status
+from batonpass.agents.codex import launch, record, status, wishes
 from batonpass.agents.codex import screen as display
 from batonpass.agents.hook_wire import text
+from batonpass.agents.wishes import Wishes
 from batonpass.reading import Reading
 from batonpass.terminals.base import Screen
 from batonpass.transcripts.events import Event
@@ -49,6 +50,12 @@ class Codex:
 
     def launch(self, order: LaunchOrder) -> Launch:
         return launch.launch(order, self.prime_parts)
+
+    def wishes(self, args: Sequence[str], model: str | None, mode: str | None) -> Wishes:
+        return wishes.wishes(args, model, mode)
+
+    def arguments(self, wanted: Wishes, models: Mapping[str, str]) -> tuple[str, ...]:
+        return wishes.arguments(wanted, models)
 
     def reader(self) -> Callable[[bytes], Iterable[Event]]:
         return record.parse

@@ -21,6 +21,7 @@ from batonpass.agents.base import (
 )
 from batonpass.agents.scripted import find, launch, record
 from batonpass.agents.scripted.record import object_in, text_of
+from batonpass.agents.wishes import Wishes
 from batonpass.disk import read_plain
 from batonpass.reading import CONFIDENCE, Reading, Source
 from batonpass.session import State
@@ -55,6 +56,12 @@ class Scripted:
 
     def launch(self, order: LaunchOrder) -> Launch:
         return launch.launch(order, self.prime_parts)
+
+    def wishes(self, args: Sequence[str], model: str | None, mode: str | None) -> Wishes:
+        return launch.wishes(args, model, mode)
+
+    def arguments(self, wanted: Wishes, models: Mapping[str, str]) -> tuple[str, ...]:
+        return launch.arguments(wanted, models)
 
     def reader(self) -> Callable[[bytes], Iterable[Event]]:
         return record.events
@@ -212,3 +219,9 @@ def _answers(pid: int) -> bool:
     except PermissionError:
         return True
     return True
+
+
+class Understudy(Scripted):
+    """The same under another name, so that a switch from one agent to another can be rehearsed."""
+
+    name = "understudy"

@@ -9,6 +9,7 @@ from uuid import uuid4
 
 import batonpass
 from batonpass.agents.base import Launch, LaunchOrder
+from batonpass.agents.wishes import Approval, Wishes
 from batonpass.disk import write_private
 from batonpass.sim import agent_options
 from batonpass.sim.agent_options import PREFIX, VALUE_FLAGS
@@ -43,6 +44,26 @@ def launch(order: LaunchOrder, prime_parts: int) -> Launch:
         agent_session=session,
         transcript=Path(agent_options.transcript_path(home, session)) if session else None,
     )
+
+
+_APPROVALS = {
+    "plan": Approval.PLAN,
+    "default": Approval.ASK,
+    "acceptEdits": Approval.EDITS,
+    "accept": Approval.EDITS,
+    "bypassPermissions": Approval.ALL,
+}
+
+
+def wishes(args: Sequence[str], model: str | None, mode: str | None) -> Wishes:
+    given = dict(_split(args)[0])
+    return Wishes(approval=_APPROVALS.get(mode or given.get("--permission-mode") or ""))
+
+
+def arguments(wanted: Wishes, models: Mapping[str, str]) -> tuple[str, ...]:
+    model = models.get(wanted.size) if wanted.size else None
+    mode = next((name for name, approval in _APPROVALS.items() if approval is wanted.approval), None)
+    return (*(("--model", model) if model else ()), *(("--permission-mode", mode) if mode else ()))
 
 
 def _settings(order: LaunchOrder, prime_parts: int) -> dict[str, object]:

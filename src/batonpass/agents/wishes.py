@@ -1,0 +1,46 @@
+"""What a user wants of an agent, in words that mean the same for every agent: so another one can be started alike."""
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from enum import StrEnum
+
+
+class Approval(StrEnum):
+    """How much the agent may do without asking, from the least to the most."""
+
+    PLAN = "plan"  # read only
+    ASK = "ask"
+    EDITS = "edits"  # files of the project may be edited
+    ALL = "all"
+
+
+class Size(StrEnum):
+    """The class of a model, as its provider ranks it."""
+
+    LARGE = "large"
+    MEDIUM = "medium"
+    SMALL = "small"
+
+
+@dataclass(frozen=True, slots=True)
+class Wishes:
+    """What is not said is left to the agent's own default."""
+
+    size: Size | None = None
+    approval: Approval | None = None
+    folders: tuple[str, ...] = ()  # beside the project
+
+
+def size_of(model: str | None, names: Mapping[str, Size]) -> Size | None:
+    """The class of a model by a part of its name; None for one that says nothing.
+
+    >>> size_of("claude-opus-4-6[1m]", {"opus": Size.LARGE})
+    <Size.LARGE: 'large'>
+    """
+    lower = (model or "").lower()
+    return next((size for part, size in names.items() if part in lower), None)
+
+
+def repeated(flag: str, values: Sequence[str]) -> tuple[str, ...]:
+    """One flag for each value."""
+    return tuple(word for value in values for word in (flag, value))
