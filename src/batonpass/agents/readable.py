@@ -9,7 +9,7 @@ from typing import Protocol
 
 from batonpass.agents.base import Past
 from batonpass.reading import CONFIDENCE, Reading, Source
-from batonpass.transcripts.events import Compacted, Event, Used
+from batonpass.transcripts.events import Compacted, Event, Rewound, Used
 from batonpass.transcripts.record import Record
 
 
@@ -39,11 +39,11 @@ def of_events(
 ) -> Reading:
     """The same for a record that was read, by its last word. `window` counts, where the agent has told it.
 
-    After a compaction, and where nobody has answered yet, `used` is unknown.
+    After a compaction, where answers were taken back, and before the first one, `used` is unknown.
     """
-    latest: Used | Compacted | None = None
+    latest: Used | Compacted | Rewound | None = None
     for event in events:
-        latest = event if isinstance(event, Used | Compacted) else latest
+        latest = event if isinstance(event, Used | Compacted | Rewound) else latest
     told = latest if isinstance(latest, Used) else None
     model = (told.model or None) if told else None
     size = window or (told.window if told else None) or agent.window(model, env)
