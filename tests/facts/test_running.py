@@ -3,12 +3,14 @@
 from pathlib import Path
 
 from batonpass.agents.claude.record import parse
+from batonpass.agents.codex import record as codex
 from batonpass.facts import Followed
 from batonpass.transcripts.events import Origin, Prompted, ToolCalled, ToolReturned
 from batonpass.transcripts.whole import all_events
 from tests.facts.said import facts_of, ran
 
 TRANSCRIPTS = Path(__file__).parents[1] / "fixtures" / "claude-code" / "2.1.325" / "transcripts"
+CODEX = Path(__file__).parents[1] / "fixtures" / "codex"
 LAUNCHED = ToolReturned(1, "t1", True, "Async agent launched successfully.\nagentId: a34b (internal ID)")
 
 
@@ -43,3 +45,13 @@ def test_recorded_sessions_of_claude_code_tell_their_sub_agents(tmp_path: Path) 
     followed.follow(all_events(TRANSCRIPTS / "04_subagent_main.jsonl", parse))
     found = followed.facts("claude", None, None, (), at=9.0).subagents
     assert [(one.id, one.state) for one in found] == [("a34b9586fe8be0856", "completed")]
+
+
+def test_a_sub_agent_of_codex_runs_on_after_the_call_that_began_it_and_ends_by_its_own_id(tmp_path: Path) -> None:
+    events = list(all_events(CODEX / "rollout-subagent-parent.jsonl", codex.parse))
+    begun = next(n for n, event in enumerate(events) if isinstance(event, ToolReturned)) + 1
+    identity = "01a1e0af-13b6-7110-bb06-8258053bd794"
+    assert [(one.id, one.state) for one in facts_of(tmp_path, *events[:begun]).subagents] == [(identity, "running")]
+    assert [(one.id, one.state) for one in facts_of(tmp_path, *events).subagents] == [(identity, "completed")]
+    failed = [*events[:begun], ToolReturned(9, identity, False, "errored")]
+    assert [one.state for one in facts_of(tmp_path, *failed).subagents] == ["failed"]

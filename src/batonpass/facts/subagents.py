@@ -15,6 +15,8 @@ _GOES_ON = re.compile(
     r"|working))\b",
     re.IGNORECASE,
 )
+# An answer with nothing but who it is: it was set to work and has said nothing yet.
+_ONLY_NAMED = re.compile(r'\s*\{\s*"agent_id"\s*:\s*"[\w-]+"\s*(?:,\s*"nickname"\s*:\s*(?:"[^"]*"|null)\s*)?\}\s*')
 _TASK_KEYS = ("description", "prompt", "task", "message")
 _MOST = 60
 
@@ -30,6 +32,8 @@ class Subagents:
             self._called(event)
         elif isinstance(event, ToolReturned) and event.call_id in self._by_call:
             self._by_call[event.call_id] = _after(self._by_call[event.call_id], event)
+        elif isinstance(event, ToolReturned):  # some agents tell the end by the sub-agent's own id
+            self._noticed(Notice(event.call_id, "", "completed" if event.ok else "failed"))
         elif isinstance(event, Prompted) and (notice := notice_in(event.text)):
             self._noticed(notice)
 
@@ -64,4 +68,5 @@ def _after(one: Subagent, event: ToolReturned) -> Subagent:
     known = replace(one, id=said[1]) if said else one
     if not event.ok:
         return replace(known, state="failed")
-    return known if _GOES_ON.search(event.text[:600]) and said else replace(known, state="completed")
+    goes_on = said and (_GOES_ON.search(event.text[:600]) or _ONLY_NAMED.fullmatch(event.text))
+    return known if goes_on else replace(known, state="completed")

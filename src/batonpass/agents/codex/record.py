@@ -25,8 +25,9 @@ Entry = Mapping[str, object]
 # What the lines that matter hold; most of a rollout's bytes are in lines that do not, and are not decoded.
 _MATTERS = re.compile(
     rb'"type": ?"(?:compacted|token_count|task_complete|turn_aborted|item_completed|function_call|custom_tool_call'
-    rb'|function_call_output|custom_tool_call_output|local_shell_call)"'
+    rb'|function_call_output|custom_tool_call_output|local_shell_call)"|<subagent_notification>'
 )
+_NEWS = re.compile(r"\s*<subagent_notification>(.*)</subagent_notification>\s*", re.DOTALL)
 _EXITED = re.compile(r"^(?:Process exited with code|Exit code:) (-?\d+)", re.MULTILINE)
 _FAILED = re.compile(r"(?:Script failed|execution error|apply_patch verification failed|exec_command failed)\b")
 _CODE_MODE = "exec-"  # ids of what a code-mode script ran: it stands in no other line
@@ -147,8 +148,20 @@ def _response(payload: Entry, at: float) -> Iterator[Event]:
         case "function_call_output" | "custom_tool_call_output":
             text = _joined(payload.get("output"))
             yield ToolReturned(at, call, _succeeded(text), text)
+        case "message":
+            yield from _news(_joined(payload.get("content")), at)
         case _:
             pass
+
+
+def _news(text: str, at: float) -> Iterator[Event]:
+    """The end of a sub-agent, which it puts in as a message: what was set to work by a call returns now, by its id."""
+    told = _NEWS.fullmatch(text)
+    news = _arguments(told[1]) if told else {}
+    status = _mapping(news.get("status"))
+    if (agent := _text(news, "agent_path")) and status:
+        outcome, words = next(iter(status.items()))
+        yield ToolReturned(at, agent, outcome == "completed", str(words or outcome))
 
 
 def _arguments(text: object) -> Mapping[str, object]:
