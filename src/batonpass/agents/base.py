@@ -165,12 +165,37 @@ class Past:
     pid: int | None = None  # the process in which it still goes on
 
 
+class ControlError(Exception):
+    """The agent's own interface did not do as asked, as far as can be told; says why, for people."""
+
+
+class Control(Protocol):
+    """An agent's own interface for driving it, in place of typing.
+
+    Every call ends within seconds, or raises ControlError; what was asked for may have happened all the same, so
+    look into the record before it is asked for again.
+    """
+
+    async def submit(self, agent_session: str, prompt: str) -> None:
+        """Give a prompt to a conversation, as its user would; what stands unsent in the input box stays there."""
+        ...
+
+    async def fresh(self, after: str | None) -> str:
+        """Begin a conversation with the model and mode of that one, and bring it to the front; gives its id."""
+        ...
+
+    async def back(self, agent_session: str) -> None:
+        """Bring an earlier conversation to the front."""
+        ...
+
+
 class Agent(Protocol):
     """One coding-agent CLI. Methods are quick and never raise on an agent's malformed output."""
 
     name: str
     clear_command: str  # what a person types to start a new conversation in place
     memory_file: str  # in a project: what the agent loads into every conversation, hook or no hook
+    has_hooks: bool  # whether it can be told to run hooks; without them record, control and keys do all
     starts_with_prompt: bool  # its session-start hook comes with the first prompt; until then `status` names it
     says_waiting: bool  # `status` tells that it waits in a dialog; else the screen is looked at
 
@@ -209,7 +234,7 @@ class Agent(Protocol):
         """A reading from text on the screen, where the agent shows one."""
         ...
 
-    def usable(self, window: int, env: Mapping[str, str]) -> int:
+    def usable(self, window: int, env: Mapping[str, str], model: str | None = None) -> int:
         """The number of tokens at which this agent compacts itself or stops."""
         ...
 
@@ -227,6 +252,10 @@ class Agent(Protocol):
 
     def status(self, binding: Binding) -> Status:
         """State by the agent's own word (a file, an API); UNKNOWN when it has none."""
+        ...
+
+    def control(self, binding: Binding) -> Control | None:
+        """Its own interface, where it has one that answers now; None when prompts can only be typed."""
         ...
 
     def state_files(self, binding: Binding) -> Sequence[Path]:

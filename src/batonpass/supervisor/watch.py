@@ -132,6 +132,8 @@ class Watch:
         They come long before the end of the first turn: a turn that ended with none means that an
         administrator, the user's settings or another version keeps them from running.
         """
+        if not self.agent.has_hooks:
+            return None
         if self.hooks_seen:
             return True
         return False if self.session.adopted or self.conversation.has_ended_a_turn else None
@@ -219,10 +221,16 @@ class Watch:
         if found is None or found.agent_session is None:
             return False
         if found.agent_session != self.conversation.agent_session:
-            return self.begin(found.agent_session, found.transcript, "clear", self.clock.now())
+            return self.begin(found.agent_session, found.transcript, self._how(found.agent_session), self.clock.now())
         if found.transcript is not None:
             self._follow(found.transcript)
         return False
+
+    def _how(self, agent_session: str) -> str:
+        """In which way a conversation came to the front that only the agent's own word tells of."""
+        if any(start.agent_session == agent_session for start in self.starts):
+            return "resume"
+        return "clear" if self.conversation.agent_session else "startup"
 
     def knows_start(self, report: HookReport) -> bool:
         """Whether the agent's own word told of this start before the hook, which comes with the first prompt."""
@@ -286,15 +294,17 @@ class Watch:
     def reading(self) -> Reading | None:
         return self.readings[-1] if self.readings else None
 
-    def usable(self, window: int) -> int:
-        limit = self.agent.usable(window, self.env)
+    def usable(self, window: int, model: str | None = None) -> int:
+        limit = self.agent.usable(window, self.env, model)
         return min(limit, self.observed_limit) if self.observed_limit else limit
 
     def reading_of(self, used: int, at: float, model: str | None, source: Source) -> Reading:
         """A reading from a count of tokens, with the best known window."""
         window = self.window or self.agent.window(self._whole_name(model), self.env)
         sure = CONFIDENCE[source] if self.window else min(CONFIDENCE[source], 0.7)
-        return Reading(at, self.conversation.agent_session, used, window, self.usable(window), source, sure, model)
+        return Reading(
+            at, self.conversation.agent_session, used, window, self.usable(window, model), source, sure, model
+        )
 
     def _whole_name(self, model: str | None) -> str | None:
         """The model's name with its variant, such as [1m]: records leave it out, and with it goes the window."""

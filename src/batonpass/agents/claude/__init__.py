@@ -4,7 +4,7 @@ from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
 
 from batonpass.agents import hook_wire
-from batonpass.agents.base import Binding, Box, Found, HookReport, Launch, LaunchOrder, Past, Status
+from batonpass.agents.base import Binding, Box, Control, Found, HookReport, Launch, LaunchOrder, Past, Status
 from batonpass.agents.claude import hooks, launch, limits, past, record, status, wishes
 from batonpass.agents.claude import screen as display
 from batonpass.agents.wishes import Wishes
@@ -20,6 +20,7 @@ class Claude:
 
     name = "claude"
     clear_command = "/clear"
+    has_hooks = True
     starts_with_prompt = False
     says_waiting = True
     paste_seconds = 0.0  # once its box shows the text; an Enter that is swallowed all the same is pressed again
@@ -69,7 +70,7 @@ class Claude:
         usable = None if window is None else self.usable(window, {})
         return _reading(Source.SCREEN, at, agent_session, used, window, usable, None)
 
-    def usable(self, window: int, env: Mapping[str, str]) -> int:
+    def usable(self, window: int, env: Mapping[str, str], model: str | None = None) -> int:
         return limits.usable(window, env)
 
     def window(self, model: str | None, env: Mapping[str, str]) -> int:
@@ -83,6 +84,9 @@ class Claude:
 
     def status(self, binding: Binding) -> Status:
         return status.status(binding)
+
+    def control(self, binding: Binding) -> Control | None:
+        return None
 
     def state_files(self, binding: Binding) -> Sequence[Path]:
         path = status.state_file(binding)

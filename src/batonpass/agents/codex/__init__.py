@@ -4,7 +4,7 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 from pathlib import Path
 
 from batonpass.agents import hook_wire
-from batonpass.agents.base import Binding, Box, Found, HookKind, HookReport, Launch, LaunchOrder, Past, Status
+from batonpass.agents.base import Binding, Box, Control, Found, HookKind, HookReport, Launch, LaunchOrder, Past, Status
 from batonpass.agents.codex import launch, record, status, wishes
 from batonpass.agents.codex import screen as display
 from batonpass.agents.hook_wire import text
@@ -36,6 +36,7 @@ class Codex:
     name = "codex"
     clear_command = "/clear"
     memory_file = "AGENTS.md"
+    has_hooks = True
     starts_with_prompt = True
     says_waiting = False
     paste_seconds = 0.0  # once its box shows the text
@@ -91,7 +92,7 @@ class Codex:
         """None: what /status prints is rounded, and the rollout is not."""
         return None
 
-    def usable(self, window: int, env: Mapping[str, str]) -> int:
+    def usable(self, window: int, env: Mapping[str, str], model: str | None = None) -> int:
         """Nine tenths of the raw window, of which it reports 95 %; a limit of the user's own can only lower that."""
         raw = -(-window * 100 // 95)
         limit = env.get(launch.COMPACT_LIMIT, "")
@@ -108,6 +109,9 @@ class Codex:
 
     def status(self, binding: Binding) -> Status:
         return status.status(binding, self._turns)
+
+    def control(self, binding: Binding) -> Control | None:
+        return None
 
     def state_files(self, binding: Binding) -> Sequence[Path]:
         return (status.lock_folder(binding.env),)

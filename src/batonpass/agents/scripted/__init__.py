@@ -11,6 +11,7 @@ from batonpass.agents.base import (
     Binding,
     Box,
     BoxState,
+    Control,
     Found,
     HookKind,
     HookReport,
@@ -45,6 +46,7 @@ class Scripted:
 
     name = "scripted"
     clear_command = "/clear"
+    has_hooks = True
     starts_with_prompt = False
     says_waiting = True
     paste_seconds = 0.0
@@ -120,7 +122,7 @@ class Scripted:
         confidence = CONFIDENCE[Source.SCREEN]
         return Reading(at, agent_session, used, window, usable, Source.SCREEN, confidence)
 
-    def usable(self, window: int, env: Mapping[str, str]) -> int:
+    def usable(self, window: int, env: Mapping[str, str], model: str | None = None) -> int:
         return agent_options.limit_of(window, compact=not env.get(PREFIX + "NO_COMPACT"))
 
     def window(self, model: str | None, env: Mapping[str, str]) -> int:
@@ -154,6 +156,9 @@ class Scripted:
             waiting_for=text_of(found, "waiting_for"),
             background=found.get("status") == "shell",
         )
+
+    def control(self, binding: Binding) -> Control | None:
+        return None
 
     def state_files(self, binding: Binding) -> Sequence[Path]:
         if binding.pid is None:
