@@ -10,7 +10,8 @@ from batonpass import agents
 from batonpass.agents.base import NotInstalled
 from batonpass.agents.claude.headless import ClaudeHeadless
 from batonpass.agents.codex.headless import CodexHeadless
-from batonpass.agents.headless import Approval, Headless, HeadlessOrder
+from batonpass.agents.headless import Headless, HeadlessOrder
+from batonpass.agents.wishes import Approval
 from batonpass.transcripts.events import Event, Failed, Said, ToolCalled, ToolReturned, TurnEnded, Used
 
 FIXTURES = Path(__file__).parents[1] / "fixtures"

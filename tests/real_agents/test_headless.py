@@ -9,8 +9,9 @@ import pytest
 
 from batonpass import agents
 from batonpass.agents import processes
-from batonpass.agents.headless import Approval, Began, HeadlessOrder, HeadlessResult, Recorder
+from batonpass.agents.headless import Began, HeadlessOrder, HeadlessResult, Recorder
 from batonpass.agents.headless_run import run
+from batonpass.agents.wishes import Approval
 from batonpass.clock import ManualClock
 from batonpass.sim.anthropic import AnthropicModel
 from batonpass.sim.brain import Asked, Reply, ToolUse

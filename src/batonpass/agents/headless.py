@@ -2,22 +2,14 @@
 
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
-from enum import StrEnum
 from pathlib import Path
 from typing import Protocol
 
 from batonpass.agents.readable import Readable
+from batonpass.agents.wishes import Approval
 from batonpass.transcripts.events import Event
 
 TIMEOUT = "timeout"  # beside the kinds of `Failed`: the run was stopped because its time was up
-
-
-class Approval(StrEnum):
-    """What an agent may do in a run in which nobody can be asked."""
-
-    ASK = "ask"  # what it does without asking; the rest is refused
-    EDITS = "edits"  # change files in its folder, too
-    ALL = "all"  # everything
 
 
 @dataclass(frozen=True, slots=True)
@@ -29,7 +21,7 @@ class HeadlessOrder:
     env: Mapping[str, str]  # the user's environment
     resume: str | None = None  # the agent's own id of the conversation to go on with
     model: str | None = None
-    approval: Approval = Approval.ASK
+    approval: Approval = Approval.ASK  # nobody can be asked: what it would ask for is refused
     args: tuple[str, ...] = ()  # the user's own arguments for the agent
     seconds: float = 600.0  # then it is stopped
 

@@ -11,8 +11,9 @@ import typer
 
 from batonpass import agents
 from batonpass.agents.base import LaunchError
-from batonpass.agents.headless import Approval, HeadlessOrder, HeadlessResult
+from batonpass.agents.headless import HeadlessOrder, HeadlessResult
 from batonpass.agents.headless_run import run
+from batonpass.agents.wishes import Approval
 from batonpass.cli.client import Refused
 from batonpass.cli.run import agent_arguments
 from batonpass.cli.screen import json_line
@@ -29,8 +30,8 @@ def exec_(
     approval: Approval = typer.Option(
         Approval.ASK,
         "--approval",
-        help="What it may do, since nobody can be asked: what it does unasked (ask), change files in this folder "
-        "too (edits), everything (all).",
+        help="What it may do, since nobody can be asked: only read (plan), what it does unasked (ask), change files "
+        "in this folder too (edits), everything (all).",
     ),
     timeout: float = typer.Option(600.0, "--timeout", min=0.1, metavar="SECONDS", help="Then it is stopped."),
     json: bool = typer.Option(False, "--json", help="Print each event as a line of JSON; the last one is the result."),

@@ -4,16 +4,11 @@ from collections.abc import Iterator, Mapping
 from dataclasses import replace
 from uuid import uuid4
 
-from batonpass.agents.claude import Claude, launch, record
-from batonpass.agents.headless import Approval, Command, HeadlessOrder, Told
+from batonpass.agents.claude import Claude, launch, record, wishes
+from batonpass.agents.headless import Command, HeadlessOrder, Told
+from batonpass.agents.wishes import Wishes
 from batonpass.transcripts.events import Event, Failed, TurnEnded, Used
 from batonpass.untrusted import count, decode, identifier
-
-_APPROVAL = {
-    Approval.ASK: (),
-    Approval.EDITS: ("--permission-mode", "acceptEdits"),
-    Approval.ALL: ("--dangerously-skip-permissions",),
-}
 
 
 class ClaudeHeadless:
@@ -33,7 +28,7 @@ class ClaudeHeadless:
             *("-p", "--output-format", "stream-json", "--verbose"),
             *session,
             *model,
-            *_APPROVAL[order.approval],
+            *wishes.arguments(Wishes(approval=order.approval), {}),
             *order.args,
         )
         return Command(argv, launch.environment(order.env), order.prompt.encode("utf-8", "replace"))

@@ -3,11 +3,13 @@
 from collections.abc import Iterator, Mapping
 
 from batonpass.agents.codex import Codex, launch
-from batonpass.agents.headless import Approval, Command, HeadlessOrder, Told
+from batonpass.agents.headless import Command, HeadlessOrder, Told
+from batonpass.agents.wishes import Approval
 from batonpass.transcripts.events import Event, Failed, Said, ToolCalled, ToolReturned, TurnEnded
 from batonpass.untrusted import decode, identifier
 
 _APPROVAL = {
+    Approval.PLAN: ("--sandbox", "read-only"),
     Approval.ASK: (),  # its sandbox is read-only then
     Approval.EDITS: ("--sandbox", "workspace-write"),
     Approval.ALL: ("--dangerously-bypass-approvals-and-sandbox",),

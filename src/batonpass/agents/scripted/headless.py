@@ -4,13 +4,19 @@ from collections.abc import Iterator
 from dataclasses import replace
 from uuid import uuid4
 
-from batonpass.agents.headless import Approval, Command, HeadlessOrder, Told
+from batonpass.agents.headless import Command, HeadlessOrder, Told
 from batonpass.agents.scripted import Scripted, launch, record
+from batonpass.agents.wishes import Approval
 from batonpass.sim import agent_options
 from batonpass.transcripts.events import Event, Used
 from batonpass.untrusted import identifier
 
-_APPROVAL = {Approval.ASK: "dontAsk", Approval.EDITS: "acceptEdits", Approval.ALL: "bypassPermissions"}
+_APPROVAL = {
+    Approval.PLAN: "dontAsk",
+    Approval.ASK: "dontAsk",
+    Approval.EDITS: "acceptEdits",
+    Approval.ALL: "bypassPermissions",
+}
 
 
 class ScriptedHeadless:
