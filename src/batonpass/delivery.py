@@ -7,6 +7,7 @@ from enum import StrEnum
 
 class Channel(StrEnum):
     HOOK = "hook"
+    API = "api"  # the agent's own interface
     KEYS = "keys"
     ARGV = "argv"
 

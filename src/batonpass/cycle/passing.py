@@ -4,9 +4,10 @@ from dataclasses import replace
 from pathlib import Path
 
 from batonpass import agents
-from batonpass.agents.base import Agent
+from batonpass.agents.base import Agent, Control, ControlError
 from batonpass.cycle import receipt
 from batonpass.cycle.case import Case
+from batonpass.cycle.giving import channel_of, give
 from batonpass.cycle.moves import (
     BOX_IN_USE,
     GONE,
@@ -25,14 +26,14 @@ from batonpass.cycle.moves import (
 )
 from batonpass.cycle.returning import STARTED_SECONDS, bind_anew, start_anew
 from batonpass.cycle.sealed import as_sealed, forget_copy, text_of
-from batonpass.cycle.writing import ELSEWHERE, type_once
+from batonpass.cycle.writing import ELSEWHERE
 from batonpass.delivery import Channel, Delivery, DeliveryState, tag
 from batonpass.disk import write_private
 from batonpass.facts import Change, GitFacts
 from batonpass.handoff import prompts
 from batonpass.handoff.instructions import PENDING_FILE
 from batonpass.handoff.markdown import parse
-from batonpass.handoff.prime import parts
+from batonpass.handoff.prime import along, parts
 from batonpass.store.records import CycleState
 from batonpass.supervisor.keys import TEXT, UNSENT, NotReady
 from batonpass.supervisor.launch import Successor
@@ -128,11 +129,17 @@ async def _clear(case: Case) -> Outcome:
             return Outcome(Step.PASS, NEW_PROMPT, "the user said something after the document was written")
         if await as_sealed(case) is None:  # waiting for the box may have taken a while
             return _unsealed(case)
-        case.remember(clear_typed=True)
+        control = case.agent.control(watch.binding)
+        case.remember(clear_typed=control is None)
         case.stage.probe("pass:typing")
-        await keys.submit(
-            watch, case.agent.clear_command, lambda: _successor(case) is not None, pasted=typed, taken=0.0
-        )
+        if control is not None:
+            await _bring_to_front(case, control)
+        else:
+            await keys.submit(
+                watch, case.agent.clear_command, lambda: _successor(case) is not None, pasted=typed, taken=0.0
+            )
+    except ControlError as error:
+        return Outcome(Step.PASS, NOT_CLEARED, str(error))
     except NotReady as obstacle:
         if obstacle.code == GONE:
             return Outcome(Step.PASS, GONE, str(obstacle))
@@ -143,6 +150,16 @@ async def _clear(case: Case) -> Outcome:
     return Outcome(Step.PASS, NOT_CLEARED, f"{case.agent.clear_command} did not begin a new conversation")
 
 
+async def _bring_to_front(case: Case, control: Control) -> None:
+    """A new conversation, or the one that was begun before a crash. Raises ControlError."""
+    begun = case.recall("fresh")
+    if isinstance(begun, str):
+        await control.back(begun)
+    else:
+        case.remember(fresh=await control.fresh(case.cycle.old_agent_session))
+    case.watch.refresh()
+
+
 def _new_prompts(case: Case) -> list[str]:
     mark = str(case.recall("ask_tag") or "")
     return [p.text for p in case.watch.conversation.human_after(mark)] if mark else []
@@ -150,7 +167,7 @@ def _new_prompts(case: Case) -> list[str]:
 
 async def _respawn(case: Case, move: Move) -> Outcome:
     """A new process in the same pane; the kick goes along on its command line."""
-    given = replace(_kick(case, move.kick, ()), channel=Channel.ARGV, state=DeliveryState.SENT)
+    given = replace(_kick(case, move.kick, (), _heir(case, move.way)), channel=Channel.ARGV, state=DeliveryState.SENT)
     to = _switched(case) if move.way is Way.SWITCH else None
     failed = await start_anew(case, f"pass {move.attempt}", given, to=to)
     if failed:
@@ -173,7 +190,7 @@ def _switched(case: Case) -> Successor:
     return Successor(to, own.args, {str(size): model for size, model in own.models.items()})
 
 
-def _kick(case: Case, attempt: int, wrong: tuple[str, ...]) -> Delivery:
+def _kick(case: Case, attempt: int, wrong: tuple[str, ...], heir: Agent) -> Delivery:
     """The prompt that sets the successor to work, with what the user said too late for the document."""
     mark = tag(case.cycle.id, "kick", attempt)
     document = Path(str(case.recall("sealed")))
@@ -182,13 +199,17 @@ def _kick(case: Case, attempt: int, wrong: tuple[str, ...]) -> Delivery:
     else:
         late = _late(case)
         text = prompts.kick(mark, case.cycle.id, document, late_prompts=late, template=case.config.prompts.kick)
-        if not case.watch.hooks_seen:  # no hook of ours gave it as context, so the prompt brings it along
-            laid = parts(text_of(case), document, case.agent.prime_cap, case.agent.prime_parts)
-            text = "\n\n".join([text, *laid])
+        if not _primed_by_hook(case, heir):
+            text = along(text, text_of(case), document, heir.prime_cap, heir.prime_parts)
     return Delivery(
-        mark, case.watch.session.id, case.cycle.id, "kick", attempt, Channel.KEYS, DeliveryState.OFFERED,
+        mark, case.watch.session.id, case.cycle.id, "kick", attempt, channel_of(case), DeliveryState.OFFERED,
         case.clean(text), case.stage.clock.now(),
     )  # fmt: skip
+
+
+def _primed_by_hook(case: Case, heir: Agent) -> bool:
+    """Whether a hook gives the document as context; else the prompt must bring it along."""
+    return heir.has_hooks and (case.watch.hooks_seen > 0 or heir.name != case.agent.name)
 
 
 def _late(case: Case) -> list[str]:
@@ -231,16 +252,16 @@ async def prime(case: Case, move: Move) -> Outcome:
             return _gone(case, Step.PRIME, "the successor died before its first prompt")
         return _not_seen("the kick on the command line does not show in the agent's record")
     if given is None or given.state is DeliveryState.WITHDRAWN:
-        given = _kick(case, move.attempt, move.missing)
+        given = _kick(case, move.attempt, move.missing, case.agent)
         store.save_delivery(given)
     try:
         sent, seconds = case.agent.clear_command, case.config.timeouts.prime
-        seen = await type_once(case.stage.keys, watch, given.text, arrived, seconds, sent=sent)
+        seen = await give(case, given, arrived, seconds, sent=sent)
     except NotReady as obstacle:
         store.save_delivery(given.become(DeliveryState.WITHDRAWN, case.stage.clock.now()))
         return _gone(case, Step.PRIME, str(obstacle)) if obstacle.code == GONE else _not_seen(str(obstacle))
     if not seen:
-        return _not_seen("the kick was typed, but the agent's record does not show it")
+        return _not_seen("the kick was given, but the agent's record does not show it")
     return Outcome(Step.PRIME, data={"tag": mark, "channel": given.channel})
 
 

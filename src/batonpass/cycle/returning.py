@@ -3,17 +3,20 @@
 import logging
 
 from batonpass import agents
-from batonpass.agents.base import LaunchError
+from batonpass.agents.base import ControlError, LaunchError
 from batonpass.cycle.case import Case
+from batonpass.cycle.giving import give
 from batonpass.cycle.moves import GONE, NOT_CLEARED, NOT_SEEN, Move, Outcome, Step
 from batonpass.delivery import Channel, Delivery, DeliveryState, tag
 from batonpass.handoff import prompts
+from batonpass.supervisor.keys import NotReady
 from batonpass.supervisor.launch import Successor
 from batonpass.terminals.base import TerminalError
 
 log = logging.getLogger(__name__)
 
-STARTED_SECONDS = 30.0
+STARTED_SECONDS = 60.0  # some agents take half of that on a busy machine
+_SHOWN_SECONDS = 8.0
 
 
 async def start_anew(
@@ -67,24 +70,47 @@ async def bring_back(case: Case, move: Move) -> Outcome:
         now = case.stage.clock.now()
         case.remember(back_at=now, round_began=now)
     case.stage.offers(watch).unprime(["clear", "startup"])
+    switched = _predecessor(case)
+    control = case.agent.control(watch.binding) if switched is None and not watch.gone else None
     given = case.stage.store.delivery(mark) or Delivery(
         tag=mark,
         session=watch.session.id,
         cycle=case.cycle.id,
         step="back",
         attempt=move.attempt,
-        channel=Channel.ARGV,
-        state=DeliveryState.SENT,
+        channel=Channel.ARGV if control is None else Channel.API,
+        state=DeliveryState.SENT if control is None else DeliveryState.OFFERED,
         text=case.clean(prompts.back(mark, move.missing, await _changed_since(case))),
         offered=case.stage.clock.now(),
     )
-    failed = await start_anew(case, f"back {move.attempt}", given, resume=old, to=_predecessor(case))
+    if given.channel is Channel.API:
+        failed = await _show_again(case, old, given)
+    else:
+        failed = await start_anew(case, f"back {move.attempt}", given, resume=old, to=switched)
     if failed:
         return Outcome(Step.BACK, NOT_CLEARED, f"the predecessor could not be brought back: {failed}")
     await watch.until(lambda: watch.conversation.prompted(mark) is not None or watch.gone, STARTED_SECONDS)
     if watch.conversation.prompted(mark) is not None and watch.conversation.agent_session == old:
         return Outcome(Step.BACK, note="the predecessor is back")
     return Outcome(Step.BACK, NOT_SEEN, "the predecessor did not come back")
+
+
+async def _show_again(case: Case, old: str, given: Delivery) -> str | None:
+    """Bring the old conversation to the front of the process that runs, and give it the prompt; else why not."""
+    watch, control = case.watch, case.agent.control(case.watch.binding)
+    case.stage.store.save_delivery(given)
+    try:
+        await case.stage.keys.ready(watch, case.config.timeouts.pass_)  # what a person has typed would be lost
+        if control is None:
+            return "its own interface does not answer any more"
+        await control.back(old)
+        watch.refresh()
+        if not await watch.until(lambda: watch.conversation.agent_session == old, _SHOWN_SECONDS):
+            return "its own interface did not show it"
+        await give(case, given, lambda: watch.conversation.prompted(given.tag) is not None, 0.0)
+    except (ControlError, NotReady) as error:
+        return str(error)
+    return None
 
 
 def _predecessor(case: Case) -> Successor | None:

@@ -4,11 +4,12 @@ Every step looks before it acts, so that one that was cut off can simply be run 
 """
 
 import asyncio
-from collections.abc import Callable
 from pathlib import Path
 
 from batonpass import checkpoint
 from batonpass.cycle.case import Case
+from batonpass.cycle.giving import channel_of, give
+from batonpass.cycle.giving import obstacle as obstacle_to
 from batonpass.cycle.moves import (
     GAPS,
     GONE,
@@ -35,7 +36,7 @@ from batonpass.handoff.prime import parts
 from batonpass.handoff.redact import patterns
 from batonpass.handoff.seal import seal
 from batonpass.session import State
-from batonpass.supervisor.keys import DIALOG, Keys, NotReady
+from batonpass.supervisor.keys import DIALOG, NotReady
 from batonpass.supervisor.watch import Watch
 
 ELSEWHERE = "the user went on in another conversation, which is left alone"
@@ -94,9 +95,10 @@ async def safe_point(case: Case, move: Move) -> Outcome:
             return Outcome(Step.SAFE_POINT, MOVED, ELSEWHERE)
         if watch.hooks_seen and (watch.holding_stop or watch.status.state is State.BUSY):
             return Outcome(Step.SAFE_POINT, data={"channel": Channel.HOOK})
-        obstacle = await case.stage.keys.obstacle(watch) or await _git_under_way(case)
+        channel = channel_of(case)
+        obstacle = await obstacle_to(case, channel) or await _git_under_way(case)
         if obstacle is None:
-            return Outcome(Step.SAFE_POINT, data={"channel": Channel.KEYS})
+            return Outcome(Step.SAFE_POINT, data={"channel": channel})
         if obstacle.code == GONE:
             return Outcome(Step.SAFE_POINT, GONE, str(obstacle))
         if clock.ticks() >= deadline:
@@ -130,7 +132,7 @@ async def ask(case: Case, move: Move) -> Outcome:
     if given.channel is Channel.HOOK:
         outcome = await _by_hook(case, given)
     else:
-        outcome = await _by_keys(case, given, Step.ASK)
+        outcome = await _given(case, given, Step.ASK)
     return outcome
 
 
@@ -150,7 +152,7 @@ async def _offer(case: Case, move: Move, mark: str) -> Delivery:
     text = case.clean(text)
     watch.refresh()
     by_hook = watch.hooks_seen > 0 and (watch.holding_stop or watch.status.state is State.BUSY)
-    channel = Channel.HOOK if by_hook else Channel.KEYS
+    channel = Channel.HOOK if by_hook else channel_of(case)
     given = Delivery(
         mark, watch.session.id, case.cycle.id, "ask", move.attempt, channel, DeliveryState.OFFERED, text,
         case.stage.clock.now(),
@@ -198,34 +200,22 @@ async def _by_hook(case: Case, given: Delivery) -> Outcome:
     return Outcome(Step.ASK, data={"tag": given.tag, "channel": given.channel})
 
 
-async def _by_keys(case: Case, given: Delivery, step: Step) -> Outcome:
-    """Type it when the agent is idle at an empty box; after a crash, finish what was typed before."""
-    watch, keys = case.watch, case.stage.keys
-    conversation = watch.conversation
+async def _given(case: Case, given: Delivery, step: Step) -> Outcome:
+    """Give it when the agent is idle; after a crash, finish what was begun before."""
+    conversation = case.watch.conversation
     seconds = max(1.0, case.left)
 
     def arrived() -> bool:
         return conversation.prompted(given.tag) is not None
 
     try:
-        seen = await type_once(keys, watch, given.text, arrived, min(seconds, case.config.timeouts.safe_point))
+        seen = await give(case, given, arrived, min(seconds, case.config.timeouts.safe_point))
     except NotReady as obstacle:
         case.stage.store.save_delivery(given.become(DeliveryState.WITHDRAWN, case.stage.clock.now()))
         return Outcome(step, GONE if obstacle.code == GONE else NOT_SEEN, str(obstacle))
     if not seen:
-        return Outcome(step, NOT_SEEN, "the request was typed, but the agent's record does not show it")
+        return Outcome(step, NOT_SEEN, "the request was given, but the agent's record does not show it")
     return Outcome(step, data={"tag": given.tag, "channel": given.channel})
-
-
-async def type_once(
-    keys: Keys, watch: Watch, text: str, arrived: Callable[[], bool], seconds: float, *, sent: str | None = None
-) -> bool:
-    """Type a prompt unless it stands in the box already or has arrived; `sent` is what we typed there just before."""
-    watch.read()
-    if arrived():
-        return True
-    pasted = await keys.ready(watch, seconds, text, sent)
-    return arrived() or await keys.submit(watch, text, arrived, pasted=pasted, patient=True)
 
 
 async def wait(case: Case, move: Move) -> Outcome:

@@ -22,6 +22,11 @@ def parts(document: str, path: Path, cap: int, n: int) -> list[str]:
     ]
 
 
+def along(prompt: str, document: str, path: Path, cap: int, n: int) -> str:
+    """The prompt with the document behind it, for an agent that no hook gives it to."""
+    return "\n\n".join([prompt, *parts(document, path, cap, n)])
+
+
 def _frame(piece: str, number: int, count: int, path: Path, *, cut: bool) -> str:
     head = (
         f"Baton handoff, part {number} of {count} ({path}).\n"

@@ -12,6 +12,7 @@ from batonpass.handoff import prompts
 from batonpass.handoff.instructions import PENDING_FILE
 from batonpass.handoff.layouts import every
 from batonpass.handoff.layouts import layout as layout_of
+from batonpass.handoff.prime import along
 from batonpass.project import find
 from batonpass.serve import documents, views
 from batonpass.serve.api import Operation, Refusal
@@ -115,6 +116,9 @@ class Handoffs:
             kick = prompts.kick(tag(cycle, "kick", 1), cycle, path, template=template)
         except prompts.TemplateError as error:
             raise Refusal(str(error), 2) from error
+        heir = str(request.get("agent") or "claude")
+        if heir in agents.names() and not (taker := agents.get(heir)).has_hooks:
+            kick = along(kick, read_document(path), path, taker.prime_cap, taker.prime_parts)
         answer = await self.sessions.start(request, project, kick, path)
         (path.parent / PENDING_FILE).unlink(missing_ok=True)
         watch = self.supervisor.watch(str(answer["session"]))

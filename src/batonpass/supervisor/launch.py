@@ -133,6 +133,7 @@ class PaneLauncher:
         else:
             model, mode = session.model, session.permission_mode
             launch = self._write(session.id, session.agent, session.project, kick, resume, model, mode)
+            watch.env = dict(launch.env)
         try:
             terminal = self._terminal(session.pane.socket)
             info = await terminal.respawn(session.pane, session.project, self._argv(session.id))
