@@ -47,6 +47,14 @@ def _words(pid: int, name: str) -> list[str]:
         return []
 
 
+def folder(pid: int) -> Path | None:
+    """Where it works; None when that is not shown."""
+    try:
+        return Path(os.readlink(f"/proc/{pid}/cwd"))
+    except OSError:
+        return None
+
+
 def open_files(pid: int) -> list[str]:
     """The paths of what it holds open."""
     folder = f"/proc/{pid}/fd"

@@ -24,7 +24,8 @@ _FIRST = (0, "")
 def database(env: Mapping[str, str]) -> Path:
     """Where opencode keeps its conversations for this environment."""
     home = Path(env.get("HOME") or Path.home())
-    return Path(env.get("XDG_DATA_HOME") or home / ".local" / "share") / "opencode" / "opencode.db"
+    folder = Path(env.get("XDG_DATA_HOME") or home / ".local" / "share") / "opencode"
+    return folder / (env.get("OPENCODE_DB") or "opencode.db")
 
 
 def transcript(path: Path, conversation: str) -> Path:
@@ -150,10 +151,12 @@ class Talk:
     """A conversation as the database lists it."""
 
     id: str
-    parent: str | None
+    parent: str | None  # whose sub-agent it is
     folder: str
     created: float
     updated: float
+    agent: str | None  # the mode in which its user works
+    model: Entry  # as the session names it: providerID, id, variant
 
 
 def talks(path: Path, *, folder: Path | None = None, identity: str | None = None) -> list[Talk]:
@@ -161,10 +164,14 @@ def talks(path: Path, *, folder: Path | None = None, identity: str | None = None
     wanted = {"directory": str(folder) if folder else None, "id": identity}
     asked = {column: value for column, value in wanted.items() if value is not None}
     where = " and ".join(["true", *(f"{column} = ?" for column in asked)])
-    query = f"select id, parent_id, directory, time_created, time_updated from session where {where}"
+    query = f"select id, parent_id, directory, time_created, time_updated, agent, model from session where {where}"
     try:
         with reading(path) as connection:
             rows = connection.execute(f"{query} order by time_updated desc", [*asked.values()]).fetchall()
     except sqlite3.Error:
         return []
-    return [Talk(row[0], row[1], row[2], row[3] / 1000, row[4] / 1000) for row in rows if identifier(row[0])]
+    return [
+        Talk(row[0], row[1], row[2], row[3] / 1000, row[4] / 1000, row[5], _entry(row[6]))
+        for row in rows
+        if identifier(row[0])
+    ]

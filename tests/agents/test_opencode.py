@@ -1,0 +1,458 @@
+"""The opencode adapter: how it is started, what its port says, and how it is driven."""
+
+import base64
+import json
+import os
+import shutil
+import sqlite3
+import threading
+import time
+from collections.abc import Iterator, Mapping
+from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from batonpass.agents.base import Binding, ControlError, LaunchError, LaunchOrder, NotInstalled
+from batonpass.agents.opencode import OpenCode
+from batonpass.agents.opencode.control import Control
+from batonpass.agents.opencode.database import transcript
+from batonpass.agents.opencode.launch import PASSWORD, PORT
+from batonpass.agents.opencode.limits import Limits, from_files, told
+from batonpass.agents.opencode.server import Server, ServerAway
+from batonpass.agents.opencode.status import find, past, status
+from batonpass.agents.opencode.word import Word
+from batonpass.agents.wishes import Approval, Size, Wishes
+from batonpass.session import State
+
+FOLDER = Path(__file__).parents[1] / "fixtures" / "opencode"
+PARENT, CHILD = "ses_e1f4baa07ffeTUGa4XlZDInDih", "ses_e1f4ba8f0ffehx1G4pske4x4iC"
+OLD = "ses_e1f4befc6ffeLBFl8ZctIjkMGw"
+
+
+@pytest.fixture
+def home(tmp_path: Path) -> dict[str, str]:
+    """An environment with a program that can be started, and the database of the fixtures."""
+    program = tmp_path / "bin" / "opencode"
+    program.parent.mkdir()
+    program.write_text("#!/bin/sh\n", encoding="utf-8")
+    program.chmod(0o755)
+    data = tmp_path / ".local" / "share" / "opencode"
+    data.mkdir(parents=True)
+    shutil.copy(FOLDER / "opencode.db", data / "opencode.db")
+    return {"HOME": str(tmp_path), "PATH": str(program.parent)}
+
+
+def database(home: Mapping[str, str]) -> Path:
+    return Path(home["HOME"]) / ".local" / "share" / "opencode" / "opencode.db"
+
+
+def order(home: Mapping[str, str], *args: str, **more: Any) -> LaunchOrder:
+    root = Path(home["HOME"])
+    return LaunchOrder(
+        session="s", folder=root, project=root / "project", args=args, env=home, draft_dir=root, hook=("h",),
+        statusline=("l",), **more,
+    )  # fmt: skip
+
+
+# -- launch ------------------------------------------------------------------------------------------
+
+
+def test_it_is_started_with_a_port_and_a_password_that_stands_on_no_command_line(home: dict[str, str]) -> None:
+    before = sorted(Path(home["HOME"]).rglob("*"))
+    launch = OpenCode().launch(order(home, "--auto", "--prompt", "go"))
+    assert launch.argv[1:4] == ("--auto", "--prompt", "go")
+    assert launch.argv[4:] == ("--port", launch.env[PORT])
+    assert len(launch.env[PASSWORD]) >= 32
+    assert not [word for word in launch.argv if launch.env[PASSWORD] in word]
+    assert launch.env["PWD"] == str(Path(home["HOME"]) / "project")
+    assert launch.notice is not None
+    assert sorted(Path(home["HOME"]).rglob("*")) == before
+    assert OpenCode().launch(order(home)).env[PASSWORD] != launch.env[PASSWORD]
+
+
+def test_a_port_and_a_password_of_the_users_own_are_kept(home: dict[str, str]) -> None:
+    launch = OpenCode().launch(order({**home, PASSWORD: "theirs"}, "--port=4100"))
+    assert (launch.argv[1:], launch.env[PORT], launch.env[PASSWORD]) == (("--port=4100",), "4100", "theirs")
+
+
+def test_a_restart_repeats_the_options_but_not_the_choice_of_a_conversation(home: dict[str, str]) -> None:
+    asked = order(home, "-m", "a/b", "-s", "ses_1", "--prompt", "go", "--auto", kick="[baton] on", model="c/d")
+    argv = OpenCode().launch(asked).argv
+    assert argv[1:4] == ("--auto", "--model", "c/d")
+    assert argv[-1] == "--prompt=[baton] on"
+    assert not {"ses_1", "go", "a/b"} & set(argv)
+    back = OpenCode().launch(order(home, "-c", resume=OLD))
+    assert (back.argv[-2:], back.agent_session) == (("--session", OLD), OLD)
+    assert "-c" not in back.argv
+
+
+@pytest.mark.parametrize(
+    ("args", "why"),
+    [
+        (("run", "hello"), "opencode run"),
+        (("serve",), "opencode serve"),
+        (("--mini",), "--mini"),
+        (("/elsewhere",), "in that folder"),
+        (("--port", "many"), "no port"),
+    ],
+)
+def test_what_begins_no_session_that_could_be_watched_is_refused(
+    home: dict[str, str], args: tuple[str, ...], why: str
+) -> None:
+    with pytest.raises(LaunchError, match=why):
+        OpenCode().launch(order(home, *args))
+
+
+def test_a_missing_program_is_told_with_what_to_do(home: dict[str, str]) -> None:
+    with pytest.raises(NotInstalled, match="npm install -g opencode-ai"):
+        OpenCode().launch(order({**home, "PATH": "/nowhere"}))
+    with pytest.raises(NotInstalled, match="BATON_OPENCODE"):
+        OpenCode().launch(order({**home, "BATON_OPENCODE": "/nowhere/opencode"}))
+
+
+def test_marks_of_a_surrounding_session_are_left_behind(home: dict[str, str]) -> None:
+    env = OpenCode().launch(order({**home, "OPENCODE": "1", "OPENCODE_PID": "7", "TMUX_PANE": "%1", PORT: "1"})).env
+    assert not {"OPENCODE", "OPENCODE_PID", "TMUX_PANE"} & set(env)
+    assert env[PORT] != "1"
+
+
+def test_wishes_are_translated_both_ways() -> None:
+    agent = OpenCode()
+    assert agent.wishes(["--auto"], "anthropic/claude-opus-4-6", None) == Wishes(Size.LARGE, Approval.ALL)
+    assert agent.wishes(["--agent", "plan", "-m", "x/gpt-5-mini"], None, None) == Wishes(Size.SMALL, Approval.PLAN)
+    assert agent.arguments(Wishes(Size.LARGE, Approval.ALL), {"large": "a/b"}) == ("--model", "a/b", "--auto")
+    assert agent.arguments(Wishes(Size.LARGE, Approval.EDITS), {}) == ()
+
+
+# -- limits ------------------------------------------------------------------------------------------
+
+
+def test_usable_is_what_leaves_room_for_an_answer() -> None:
+    limits = told(json.loads((FOLDER / "config-providers.json").read_text(encoding="utf-8")))
+    assert limits == {"scripted/scripted-1": Limits(200_000, 8_192)}
+    assert limits["scripted/scripted-1"].usable({}) == 191_808
+    assert Limits(200_000, 64_000).usable({}) == 168_000
+    assert Limits(200_000, 0).usable({}) == 168_000
+    assert Limits(400_000, 128_000, 272_000).usable({}) == 252_000
+    assert Limits(200_000, 64_000).usable({"OPENCODE_EXPERIMENTAL_OUTPUT_TOKEN_MAX": "10000"}) == 190_000
+
+
+def test_without_a_port_the_window_is_what_the_configuration_says_and_else_a_guess(home: dict[str, str]) -> None:
+    def setting(context: int) -> dict[str, object]:
+        return {"provider": {"p": {"models": {"m": {"limit": {"context": context, "output": 1_000}}}}}}
+
+    config = Path(home["HOME"]) / ".config" / "opencode" / "opencode.json"
+    config.parent.mkdir(parents=True)
+    config.write_text(json.dumps(setting(50_000)), encoding="utf-8")
+    assert (OpenCode().window("p/m", home), OpenCode().usable(50_000, home, "p/m")) == (50_000, 49_000)
+    over = {**home, "OPENCODE_CONFIG_CONTENT": json.dumps(setting(60_000))}
+    assert from_files(over)["p/m"].context == 60_000
+    assert (OpenCode().window("p/other", home), OpenCode().usable(200_000, home)) == (200_000, 168_000)
+    config.write_text("// no JSON", encoding="utf-8")
+    assert from_files(home) == {}
+
+
+# -- the port ----------------------------------------------------------------------------------------
+
+
+class FakeServer(ThreadingHTTPServer):
+    """A port that answers as opencode does. Events are sent as they are put in `stream`."""
+
+    daemon_threads = True
+
+    def __init__(self) -> None:
+        super().__init__(("127.0.0.1", 0), _Handler)
+        self.answers: dict[str, object] = {
+            "/session/status": {}, "/permission": [], "/question": [], "/session": {"id": "ses_new"},
+            "/config/providers": {"providers": json.loads((FOLDER / "config-providers.json").read_bytes())},
+        }  # fmt: skip
+        self.asked: list[tuple[str, str, Any]] = []
+        self.stream: list[dict[str, object]] = [{"type": "server.connected"}]
+        self.stopped = threading.Event()
+
+    @property
+    def env(self) -> dict[str, str]:
+        return {PORT: str(self.server_address[1]), PASSWORD: "secret", "PWD": "/p"}
+
+
+class _Handler(BaseHTTPRequestHandler):
+    server: FakeServer
+
+    def log_message(self, format: str, *args: object) -> None:
+        """Quiet."""
+
+    def do_GET(self) -> None:
+        self._answer()
+
+    def do_POST(self) -> None:
+        self._answer()
+
+    def _answer(self) -> None:
+        path = self.path.partition("?")[0]
+        body = self.rfile.read(int(self.headers.get("content-length") or 0))
+        self.server.asked.append((self.command, self.path, json.loads(body) if body else None))
+        if self.headers["authorization"] != "Basic " + base64.b64encode(b"opencode:secret").decode():
+            self.send_error(401)
+        elif path == "/event":
+            self._stream()
+        else:
+            self.send_response(200)
+            self.end_headers()
+            self.wfile.write(json.dumps(self.server.answers.get(path, True)).encode())
+
+    def _stream(self) -> None:
+        self.send_response(200)
+        self.end_headers()
+        sent = 0
+        while not self.server.stopped.wait(0.01):
+            for event in self.server.stream[sent:]:
+                self.wfile.write(f"data: {json.dumps(event)}\n\n".encode())
+                sent += 1
+
+
+@pytest.fixture
+def port() -> Iterator[FakeServer]:
+    server = FakeServer()
+    thread = threading.Thread(target=server.serve_forever, args=(0.02,), daemon=True)
+    thread.start()
+    yield server
+    server.stopped.set()
+    server.shutdown()
+    server.server_close()
+    thread.join()
+
+
+def wait(condition: Any) -> None:
+    """Until a thread has come to it."""
+    deadline = time.monotonic() + 20
+    while not condition():
+        assert time.monotonic() < deadline, "it never came true"
+        time.sleep(0.005)
+
+
+def server_of(port: FakeServer) -> Server:
+    found = Server.of(port.env)
+    assert found is not None
+    return found
+
+
+@pytest.fixture
+def word(port: FakeServer, tmp_path: Path) -> Word:
+    listening = Word(server_of(port), os.getpid(), tmp_path)
+    listening.listen()
+    wait(lambda: listening.answers)
+    return listening
+
+
+def created(identity: str, at: float, parent: str | None = None) -> dict[str, object]:
+    info = {"id": identity, "time": {"created": at * 1000}, **({"parentID": parent} if parent else {})}
+    return {"type": "session.created", "properties": {"sessionID": identity, "info": info}}
+
+
+def prompted(session: str, at: float) -> dict[str, object]:
+    info = {"id": "msg_1", "role": "user", "sessionID": session, "time": {"created": at * 1000}}
+    return {"type": "message.updated", "properties": {"sessionID": session, "info": info}}
+
+
+def test_a_password_is_needed_and_is_shown_nowhere(port: FakeServer) -> None:
+    wrong = Server.of({**port.env, PASSWORD: "guessed"})
+    assert wrong is not None
+    with pytest.raises(ServerAway, match="401"):
+        wrong.get("/session/status")
+    assert server_of(port).get("/session/status") == {}
+    assert "secret" not in repr(server_of(port))
+    assert port.asked[-1][1] == "/session/status?directory=%2Fp"
+    assert Server.of({}) is None
+
+
+def test_a_port_that_nobody_listens_on_is_away(port: FakeServer) -> None:
+    gone = Server(1, "/p", "")
+    with pytest.raises(ServerAway, match="port 1"):
+        gone.get("/session/status")
+    with pytest.raises(ServerAway, match="port 1"):
+        list(gone.events())
+
+
+def test_the_conversation_in_front_is_the_last_that_was_begun_spoken_in_or_selected(word: Word) -> None:
+    word.hear(created("ses_1", 10))
+    assert word.front == "ses_1"
+    word.hear(created("ses_2", 20))
+    word.hear(created("ses_sub", 21, parent="ses_2"))
+    word.hear(prompted("ses_sub", 22))
+    assert word.front == "ses_2"
+    word.hear(prompted("ses_1", 9))  # an old message is told again when its summary is made
+    assert word.front == "ses_2"
+    word.hear(prompted("ses_1", 30))
+    assert word.front == "ses_1"
+    word.hear({"type": "tui.session.select", "properties": {"sessionID": "ses_2"}})
+    assert word.front == "ses_2"
+    word.hear({"type": "session.deleted", "properties": {"info": {"id": "ses_2"}}})
+    assert word.front is None
+
+
+def test_events_reach_the_word_as_they_come(word: Word, port: FakeServer) -> None:
+    assert word.limits == {"scripted/scripted-1": Limits(200_000, 8_192)}
+    port.stream.append({"type": "session.status", "properties": {"sessionID": "ses_1", "status": {"type": "busy"}}})
+    wait(lambda: word.busy("ses_1"))
+    port.stream.append({"type": "session.idle", "properties": {"sessionID": "ses_1"}})
+    wait(lambda: word.busy("ses_1") is False)
+
+
+def test_what_was_said_before_anybody_listened_is_asked_for(port: FakeServer, tmp_path: Path) -> None:
+    port.answers["/session/status"] = {"ses_sub": {"type": "busy"}, "ses_1": {"type": "retry"}}
+    port.answers["/session/ses_sub"] = {"id": "ses_sub", "parentID": "ses_1"}
+    port.answers["/session/ses_1"] = {"id": "ses_1"}
+    asked = {"id": "per_1", "sessionID": "ses_sub", "permission": "bash", "patterns": ["rm *"]}
+    port.answers["/permission"] = [asked]
+    word = Word(server_of(port), os.getpid(), tmp_path)
+    assert (word.busy("ses_1"), word.front) == (None, None)
+    word.listen()
+    wait(lambda: word.answers)
+    assert (word.busy("ses_1"), word.front) == (True, "ses_1")
+    assert word.asks("ses_1") == "asks for permission: bash rm *"
+    word.hear({"type": "permission.replied", "properties": {"sessionID": "ses_sub", "requestID": "per_1"}})
+    assert word.asks("ses_1") is None
+
+
+def edit(path: str, *patterns: str, permission: str = "edit") -> dict[str, object]:
+    about = {"id": "per_9", "sessionID": "ses_1", "permission": permission, "patterns": list(patterns)}
+    return {"type": "permission.asked", "properties": {**about, "metadata": {"filepath": path}}}
+
+
+def test_writing_the_draft_is_allowed_and_nothing_else(word: Word, port: FakeServer, tmp_path: Path) -> None:
+    drafts = tmp_path / "p" / ".baton" / "drafts" / "s"
+    drafts.mkdir(parents=True)
+    mine = f"{drafts}/c-1.md"
+
+    def replies() -> list[tuple[str, str, Any]]:
+        return [call for call in port.asked if "/reply" in call[1]]
+
+    word.hear(edit(mine, "c-1.md"))
+    assert replies() == []  # nothing was asked for
+    (tmp_path / "permit.json").write_text(json.dumps({"folder": str(drafts)}), encoding="utf-8")
+    word.hear(edit(f"{tmp_path}/p/main.py", "main.py"))
+    word.hear(edit(f"{drafts}/../../../main.py", "main.py"))
+    word.hear(edit(mine, "c-1.md", "main.py"))
+    word.hear(edit(f"{mine}, {tmp_path}/p/main.py", "main.py, c-1.md"))
+    word.hear(edit(mine, "c-1.md", permission="bash"))
+    assert replies() == []
+    assert word.asks("ses_1") is not None
+    word.hear(edit(mine, ".baton/drafts/s/c-1.md"))
+    ((_, path, body),) = replies()
+    assert (path.partition("?")[0], body) == ("/permission/per_9/reply", {"reply": "once"})
+
+
+# -- state -------------------------------------------------------------------------------------------
+
+
+def binding(home: Mapping[str, str], talk: str | None, pid: int | None = None) -> Binding:
+    return Binding(pid or os.getpid(), talk, None, Path(home["HOME"]), home)
+
+
+def open_a_turn(home: Mapping[str, str], session: str, at: float) -> None:
+    data = json.dumps({"role": "user", "time": {"created": at * 1000}})
+    with sqlite3.connect(database(home)) as connection:
+        row = ("msg_zz", session, at * 1000, at * 1000, data)
+        connection.execute("insert or replace into message values (?, ?, ?, ?, ?)", row)
+
+
+def test_state_is_the_ports_word_where_it_answers(home: dict[str, str], word: Word) -> None:
+    assert status(binding(home, None), word).state is State.IDLE
+    word.hear(created(OLD, 10))
+    idle = status(binding(home, None), word)
+    assert (idle.state, idle.agent_session) == (State.IDLE, OLD)
+    word.hear({"type": "session.status", "properties": {"sessionID": OLD, "status": {"type": "busy"}}})
+    assert status(binding(home, None), word).state is State.BUSY
+    word.hear(edit("/p/main.py", "main.py") | {"properties": {"id": "q", "sessionID": OLD, "permission": "bash"}})
+    waiting = status(binding(home, None), word)
+    assert (waiting.state, waiting.waiting_for) == (State.WAITING, "asks for permission: bash")
+
+
+def test_without_a_port_the_record_tells(home: dict[str, str]) -> None:
+    assert status(binding(home, None), None).state is State.UNKNOWN
+    assert status(binding(home, OLD), None).state is State.IDLE
+    open_a_turn(home, OLD, time.time())
+    assert status(binding(home, OLD), None).state is State.BUSY
+    open_a_turn(home, OLD, 1_794_771_300.0)
+    assert status(binding(home, OLD), None).state is State.IDLE, "cut off with an earlier process"
+
+
+def test_a_prompt_that_was_taken_back_before_its_answer_is_no_turn(home: dict[str, str], word: Word) -> None:
+    word.hear(created(OLD, 10))
+    open_a_turn(home, OLD, time.time())
+    assert status(binding(home, OLD), word).state is State.BUSY, "the record is ahead of the port for a moment"
+    open_a_turn(home, OLD, time.time() + 60)  # long ago or ahead: clocks are set
+    assert status(binding(home, OLD), word).state is State.IDLE
+
+
+def test_a_process_that_is_gone_is_dead_and_no_process_is_unknown(home: dict[str, str]) -> None:
+    assert status(binding(home, OLD, pid=2**22 + 1), None).state is State.DEAD
+    assert status(Binding(None, OLD, None, Path("/"), home), None).state is State.UNKNOWN
+
+
+def test_a_conversation_of_the_past_is_found_by_its_id_or_its_transcript(home: dict[str, str]) -> None:
+    found = past(PARENT, home)
+    assert found is not None
+    path = transcript(database(home), PARENT)
+    assert (found.agent_session, found.transcript, found.folder) == (PARENT, path, Path("/home/dev/project"))
+    assert past(str(path), {}) == found
+    assert past(CHILD, home) is None, "a sub-agent's"
+    assert past("ses_unknown", home) is None
+    assert past("../../etc/passwd", home) is None
+
+
+def test_a_process_that_is_no_opencode_is_not_found() -> None:
+    assert find(os.getpid(), None) is None
+
+
+# -- control -----------------------------------------------------------------------------------------
+
+
+@pytest.fixture
+def control(word: Word, home: dict[str, str]) -> Control:
+    return Control(word, database(home))
+
+
+async def test_a_prompt_goes_with_the_model_and_mode_of_its_conversation(control: Control, port: FakeServer) -> None:
+    await control.submit(OLD, "write it down")
+    method, path, body = port.asked[-1]
+    assert (method, path.partition("?")[0]) == ("POST", f"/session/{OLD}/prompt_async")
+    assert body == {
+        "parts": [{"type": "text", "text": "write it down"}], "agent": "build",
+        "model": {"providerID": "scripted", "modelID": "scripted-1"},
+    }  # fmt: skip
+
+
+async def test_a_fresh_conversation_is_like_the_one_before_and_is_brought_to_the_front(
+    control: Control, port: FakeServer, word: Word
+) -> None:
+    assert await control.fresh(OLD) == "ses_new"
+    made, shown = port.asked[-2:]
+    assert made[2] == {"agent": "build", "model": {"providerID": "scripted", "id": "scripted-1"}}
+    assert (shown[1].partition("?")[0], shown[2]) == ("/tui/select-session", {"sessionID": "ses_new"})
+    assert word.front == "ses_new"
+    await control.back(OLD)
+    assert word.front == OLD
+
+
+async def test_a_port_that_refuses_is_an_error_that_says_so(control: Control, port: FakeServer) -> None:
+    port.answers["/session"] = {"id": "../x"}
+    with pytest.raises(ControlError, match="without an id"):
+        await control.fresh(OLD)
+    closed = Control(Word(Server(1, "/p", ""), os.getpid(), Path("/")), Path("/nowhere"))
+    with pytest.raises(ControlError, match="port 1"):
+        await closed.submit(OLD, "x")
+
+
+def test_there_is_an_interface_only_while_the_port_answers(home: dict[str, str], port: FakeServer) -> None:
+    agent = OpenCode()
+    assert agent.control(binding(home, OLD)) is None
+    bound = binding({**home, **port.env}, OLD)
+    agent.status(bound)
+    wait(lambda: agent.control(bound) is not None)
+    assert agent.window("scripted/scripted-1", home) == 200_000
+    assert agent.usable(200_000, home, "scripted/scripted-1") == 191_808
+    (used, *_) = [e for e in agent.record(transcript(database(home), OLD)).read().events if hasattr(e, "window")]
+    assert used.window == 200_000
