@@ -76,7 +76,7 @@ def _file(steps: list[tuple[str, bytes]]) -> None:
     """A file that grows, tears, shrinks and is replaced while it is followed: a whole line is always seen."""
     with tempfile.TemporaryDirectory() as folder:
         path = Path(folder) / "record.jsonl"
-        tail = Tail(path, SCRIPTED.parse, line_limit=_LIMIT)
+        tail = Tail(path, SCRIPTED.reader(), line_limit=_LIMIT)
         for way, data in steps:
             _change(path, way, data)
             sound(tail.read().events)
@@ -87,9 +87,9 @@ def _file(steps: list[tuple[str, bytes]]) -> None:
         assert isinstance(seen[-1], Said), "a whole line was not seen"
         assert seen[-1].text == "the last word"
         assert not tail.read().events, "a line was seen twice"
-        assert list(all_events(path, SCRIPTED.parse))[-1] == seen[-1]
-        assert last(path, SCRIPTED.parse, Said) == seen[-1]
-        assert not Tail(path, SCRIPTED.parse, end(path)).read().events
+        assert list(all_events(path, SCRIPTED.reader()))[-1] == seen[-1]
+        assert last(path, SCRIPTED.reader(), Said) == seen[-1]
+        assert not Tail(path, SCRIPTED.reader(), end(path)).read().events
 
 
 def _change(path: Path, way: str, data: bytes) -> None:
@@ -108,7 +108,7 @@ def _change(path: Path, way: str, data: bytes) -> None:
         path.unlink(missing_ok=True)
         os.mkfifo(path)
         return_later = path.with_name("pipe")
-        Tail(path, SCRIPTED.parse).read()  # must not wait for a writer
+        Tail(path, SCRIPTED.reader()).read()  # must not wait for a writer
         os.replace(path, return_later)
 
 

@@ -81,7 +81,7 @@ class Place:
 
     def answered(self, transcript: Path, text: str | None = None) -> list[float]:
         """When the agent said what, by its own record."""
-        said = [event for event in all_events(transcript, self.adapter.parse) if isinstance(event, Said)]
+        said = [event for event in all_events(transcript, self.adapter.reader()) if isinstance(event, Said)]
         return [event.at for event in said if text is None or text in event.text]
 
 

@@ -186,3 +186,29 @@ def test_an_agent_that_says_nothing_yet_is_still_starting(watch: Watch, agent: T
     agent.says = Status(State.UNKNOWN)
     assert not watch.refresh()
     assert watch.status.state is State.STARTING
+
+
+def test_an_agent_is_at_work_from_the_moment_it_has_a_prompt_though_it_says_so_later(
+    watch: Watch, agent: ToldAgent, clock: ManualClock
+) -> None:
+    agent.says = Status(State.IDLE, TALK, since=990.0)
+    watch.refresh()
+    watch.take_hook(HookReport(HookKind.PROMPT, TALK, prompt="go on"), clock.now())
+    assert watch.working()
+    assert not watch.idle()
+    watch.take_hook(stop("done"), clock.now())
+    assert watch.idle()
+
+
+def test_a_prompt_that_begins_no_turn_does_not_keep_the_agent_at_work(
+    watch: Watch, agent: ToldAgent, clock: ManualClock
+) -> None:
+    agent.says = Status(State.IDLE, TALK, since=990.0)
+    watch.refresh()
+    watch.take_hook(HookReport(HookKind.PROMPT, TALK, prompt="blocked"), clock.now())
+    clock.advance(4)
+    assert watch.idle()
+    watch.take_hook(HookReport(HookKind.PROMPT, OTHER, prompt="of another"), clock.now())
+    assert watch.idle()
+    watch.take_hook(HookReport(HookKind.PROMPT, TALK, prompt="from the spool"), clock.now() - 60)
+    assert watch.idle()

@@ -35,7 +35,6 @@ from batonpass.handoff.markdown import NotAHandoff, parse
 from batonpass.handoff.prime import parts
 from batonpass.handoff.redact import patterns
 from batonpass.handoff.seal import seal
-from batonpass.session import State
 from batonpass.supervisor.keys import DIALOG, NotReady
 from batonpass.supervisor.watch import Watch
 
@@ -93,7 +92,7 @@ async def safe_point(case: Case, move: Move) -> Outcome:
             return Outcome(Step.SAFE_POINT, GONE, "the agent is gone")
         if case.elsewhere:
             return Outcome(Step.SAFE_POINT, MOVED, ELSEWHERE)
-        if watch.hooks_seen and (watch.holding_stop or watch.status.state is State.BUSY):
+        if watch.hooks_seen and watch.working():
             return Outcome(Step.SAFE_POINT, data={"channel": Channel.HOOK})
         channel = channel_of(case)
         obstacle = await obstacle_to(case, channel) or await _git_under_way(case)
@@ -151,7 +150,7 @@ async def _offer(case: Case, move: Move, mark: str) -> Delivery:
         text = prompts.ask(mark, draft, percent=percent, changed=changed, template=case.config.prompts.ask)
     text = case.clean(text)
     watch.refresh()
-    by_hook = watch.hooks_seen > 0 and (watch.holding_stop or watch.status.state is State.BUSY)
+    by_hook = watch.hooks_seen > 0 and watch.working()
     channel = Channel.HOOK if by_hook else channel_of(case)
     given = Delivery(
         mark, watch.session.id, case.cycle.id, "ask", move.attempt, channel, DeliveryState.OFFERED, text,

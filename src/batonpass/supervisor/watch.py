@@ -15,6 +15,8 @@ from batonpass.supervisor.conversation import Conversation, News
 _READINGS = 60  # kept in memory for the forecast
 _CHARACTERS_PER_TOKEN = 4
 _EXACT = (Source.STATUSLINE, Source.TRANSCRIPT)  # counts of the provider's own; the others round or guess
+_TURN_SECONDS = 3.0  # a prompt that the agent does not go to work on within this time began no turn
+_TURNS = (HookKind.PROMPT, HookKind.STOP, HookKind.STOP_FAILED)
 _LIVE_SECONDS = 2.0  # a hook's report is not older than this, unless it waited for the daemon
 _LATE_SOURCE_SECONDS = 20.0  # a worse source counts again when the better one has been silent this long
 
@@ -66,6 +68,7 @@ class Watch:
         self.dialog: str | None = None  # what the screen shows where the agent itself says nothing yet
         self.heard: Callable[[News], None] = lambda news: None  # whoever acts on what a read brings
         self._others: dict[str, Agent] = {}  # who held conversations before a switch, by their ids
+        self._prompted: float | None = None  # when a prompt came by hook that the agent has not gone to work on yet
         self._waiters: set[asyncio.Event] = set()
 
     # -- waiting -------------------------------------------------------------------------------------
@@ -120,6 +123,7 @@ class Watch:
         if status == self.status:
             return False
         self.status = status
+        self._prompted = None  # it has spoken for itself since
         if status.state is not State.DEAD:  # whether it died or was closed is told by its pane
             self.session = replace(self.session, state=status.state)
         self.changed()
@@ -139,8 +143,16 @@ class Watch:
         return False if self.session.adopted or self.conversation.has_ended_a_turn else None
 
     def idle(self) -> bool:
-        """Idle by the agent's own word, with no hook of its turn still open."""
-        return self.status.state is State.IDLE and not self.holding_stop
+        """Idle by the agent's own word, with no hook of its turn still open, and no prompt just given to it."""
+        return self.status.state is State.IDLE and not self.working()
+
+    def working(self) -> bool:
+        """Whether a turn is under way, whose stop hook is still to come or is open now."""
+        return self.holding_stop or self.status.state is State.BUSY or self._turn_begins()
+
+    def _turn_begins(self) -> bool:
+        """A prompt was given to the agent a moment ago; that it is busy it says a little later."""
+        return self._prompted is not None and self.clock.ticks() - self._prompted < _TURN_SECONDS
 
     def turn_over(self, tag: str, since: float) -> bool:
         """Whether the turn that the prompt with this tag began is over, by any of the agent's own signals."""
@@ -165,6 +177,9 @@ class Watch:
         """Take in a hook's report; True when the session moved to another conversation."""
         self.hooks_seen += 1
         moved = False
+        if report.kind in _TURNS and report.agent_session == self.conversation.agent_session:
+            live = report.kind is HookKind.PROMPT and abs(self.clock.now() - at) < _LIVE_SECONDS
+            self._prompted = self.clock.ticks() if live else None
         if report.background is not None:
             self.background = report.background
         if report.permission_mode:
