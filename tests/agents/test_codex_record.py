@@ -1,5 +1,6 @@
 """Codex's own rollout files, read line by line."""
 
+import json
 from collections.abc import Sequence
 from pathlib import Path
 from typing import TypeVar
@@ -155,3 +156,23 @@ def test_a_tools_success_is_told_by_its_exit_code(output: str, ok: bool) -> None
 )
 def test_lines_that_are_torn_or_that_nobody_foresaw_say_nothing(line: bytes) -> None:
     assert parse(line) == []
+
+
+@pytest.mark.parametrize(
+    ("info", "message", "kind"),
+    [
+        ("usage_limit_exceeded", "You have hit your usage limit.", "rate_limit"),
+        ({"response_stream_disconnected": {"http_status_code": None}}, "stream disconnected", "other"),
+        ("other", "unexpected status 401 Unauthorized: Incorrect API key provided.", "authentication"),
+        ("other", '{"error": {"message": "too much", "code": "context_length_exceeded"}}', "too_long"),
+        ("other", "unexpected status 429 Too Many Requests", "rate_limit"),
+        ("other", "unexpected status 503 Service Unavailable", "overloaded"),
+        ("bad_request", "no such model", "other"),
+    ],
+)
+def test_errors_are_told_apart_by_name_or_else_by_their_words(info: object, message: str, kind: str) -> None:
+    payload = {"type": "task_complete", "error": {"message": message, "codex_error_info": info}}
+    line = {"timestamp": "2026-11-16T04:28:03.747Z", "type": "event_msg", "payload": payload}
+    (event,) = parse(json.dumps(line).encode())
+    assert isinstance(event, Failed)
+    assert (event.kind, event.text) == (kind, message)

@@ -237,3 +237,14 @@ async def test_a_program_or_a_folder_that_is_not_there_is_said_and_nothing_is_st
     gone_folder = HeadlessOrder("go", tmp_path / "nowhere", asked.env)
     with pytest.raises(LaunchError, match=r"could not be started in .*nowhere"):
         await run(Shell("true"), gone_folder, nobody)
+
+
+async def test_files_that_others_open_meanwhile_stay_open(order: Callable[..., HeadlessOrder]) -> None:
+    opened: list[int] = []
+
+    def tell(event: Event) -> None:
+        opened.extend(os.open(os.devnull, os.O_RDONLY) for _ in range(8))
+
+    await run(Shell("echo said x"), order(), tell)
+    for number in opened:
+        os.close(number)  # an error where somebody has closed it already

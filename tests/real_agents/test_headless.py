@@ -111,7 +111,7 @@ async def test_claude_writes_nothing_where_that_is_not_approved(claude: Place) -
 
 @pytest.mark.long
 async def test_codex_writes_nothing_where_that_is_not_approved(codex: Place) -> None:
-    result = await codex.run("please write it down")
+    result = await codex.run("please write it down", approval=Approval.PLAN)
     assert result.error is None
     assert not (codex.project / "note.md").exists()
 

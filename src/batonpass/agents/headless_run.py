@@ -5,6 +5,7 @@ import os
 import signal
 from collections.abc import AsyncIterator, Callable
 from contextlib import asynccontextmanager, suppress
+from dataclasses import dataclass
 
 from batonpass.agents import processes, readable
 from batonpass.agents.base import LaunchError
@@ -33,10 +34,10 @@ async def run(agent: Headless, order: HeadlessOrder, tell: Tell, clock: Clock | 
     record = _Record(agent, order)
     talk = _Talk(agent, tell, clock)
     timed_out = False
-    async with _pipe() as (out, out_end), _pipe() as (errors, errors_end):
-        process = await _started(command, order, out_end, errors_end)
+    async with _pipe() as out, _pipe() as errors:
+        process = await _started(command, order, out, errors)
         try:
-            await clock.within(talk.hear_out(process, command.stdin, out, errors), order.seconds)
+            await clock.within(talk.hear_out(process, command.stdin, out.reader, errors.reader), order.seconds)
         except TimeoutError:
             timed_out = True
         finally:
@@ -44,23 +45,35 @@ async def run(agent: Headless, order: HeadlessOrder, tell: Tell, clock: Clock | 
     return record.result(talk, process.returncode or 0, timed_out)
 
 
+@dataclass(slots=True)
+class _Pipe:
+    """A pipe to hear a process by; `end` is for it to write into, and ours no more once it has it."""
+
+    reader: asyncio.StreamReader
+    end: int | None
+
+    def close_end(self) -> None:
+        if self.end is not None:  # only once: the number may be another file's by now
+            os.close(self.end)
+            self.end = None
+
+
 @asynccontextmanager
-async def _pipe() -> AsyncIterator[tuple[asyncio.StreamReader, int]]:
-    """A pipe to hear a process by, and the end that is for it to write into."""
+async def _pipe() -> AsyncIterator[_Pipe]:
     # Ours and not the process's: what the agent leaves running may hold its end open for ever.
     read, write = os.pipe()
     reader = asyncio.StreamReader()
     protocol = asyncio.StreamReaderProtocol(reader)
     transport, _ = await asyncio.get_running_loop().connect_read_pipe(lambda: protocol, os.fdopen(read, "rb"))
+    pipe = _Pipe(reader, write)
     try:
-        yield reader, write
+        yield pipe
     finally:
-        with suppress(OSError):  # closed as soon as the process has it
-            os.close(write)
+        pipe.close_end()
         transport.close()
 
 
-async def _started(command: Command, order: HeadlessOrder, out: int, errors: int) -> asyncio.subprocess.Process:
+async def _started(command: Command, order: HeadlessOrder, out: _Pipe, errors: _Pipe) -> asyncio.subprocess.Process:
     try:
         process = await asyncio.create_subprocess_exec(
             *command.argv,
@@ -68,15 +81,15 @@ async def _started(command: Command, order: HeadlessOrder, out: int, errors: int
             env={**command.env, "PWD": str(order.folder)},
             cwd=order.folder,
             stdin=asyncio.subprocess.PIPE,
-            stdout=out,
-            stderr=errors,
+            stdout=out.end,
+            stderr=errors.end,
             start_new_session=True,
         )
     except (OSError, ValueError) as problem:
         what = getattr(problem, "strerror", None) or str(problem)
         raise LaunchError(f"{command.argv[0]} could not be started in {order.folder} ({what}).") from None
-    os.close(out)
-    os.close(errors)
+    out.close_end()
+    errors.close_end()
     return process
 
 

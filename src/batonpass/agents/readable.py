@@ -26,7 +26,7 @@ class Readable(Protocol):
         """The window to assume for a model while nothing says it; None where nothing is known of it."""
         ...
 
-    def usable(self, window: int, env: Mapping[str, str]) -> int: ...
+    def usable(self, window: int, env: Mapping[str, str], model: str | None = None) -> int: ...
 
 
 def reading(agent: Readable, past: Past, env: Mapping[str, str]) -> Reading:
@@ -52,7 +52,7 @@ def of_events(
         agent_session=session,
         used=told.used if told else None,
         window=size,
-        usable=None if size is None else agent.usable(size, env),
+        usable=None if size is None else agent.usable(size, env, model),
         source=Source.TRANSCRIPT,
         confidence=CONFIDENCE[Source.TRANSCRIPT],
         model=model,

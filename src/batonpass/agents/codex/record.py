@@ -38,6 +38,13 @@ _FAILURES = {
     "unauthorized": "authentication",
     "context_window_exceeded": "too_long",
 }
+# Errors of a provider that Codex has no name for; then only the words tell.
+_WORDS = (
+    (re.compile(r"context_length_exceeded|context window"), "too_long"),
+    (re.compile(r"\b40[13] |invalid_api_key"), "authentication"),
+    (re.compile(r"\b429 |rate_limit|usage limit|quota", re.IGNORECASE), "rate_limit"),
+    (re.compile(r"\b5\d\d |overloaded", re.IGNORECASE), "overloaded"),
+)
 
 
 def parse(line: bytes) -> list[Event]:
@@ -98,7 +105,8 @@ def _failure(error: Entry) -> str:
     """The error by its name; a name that carries details is an object with that one key."""
     info = error.get("codex_error_info")
     name = next(iter(info), "") if isinstance(info, dict) else info
-    return _FAILURES.get(str(name), "other")
+    told = next((kind for words, kind in _WORDS if words.search(_text(error, "message"))), "other")
+    return _FAILURES.get(str(name), told)
 
 
 def _item(item: Entry, at: float) -> Iterator[Event]:
