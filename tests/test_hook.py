@@ -126,6 +126,18 @@ def test_a_question_for_another_conversation_stays_where_it_is(root: Path, offer
     assert offers.ask_pending("another-conversation")
 
 
+def test_a_handoff_beside_the_first_prompt_goes_before_a_remark_and_is_given_once(root: Path) -> None:
+    offers = Offers(Path(session_folder(str(root), SESSION)), get("gemini"))
+    prompt = {"session_id": TALK, "hook_event_name": "BeforeAgent", "prompt": "go on"}
+    offers.note(TALK, "a remark")
+    offers.brief(TALK, ["the handoff"])
+    given = json.loads(call(root, "hook", "note", payload=prompt))["hookSpecificOutput"]
+    assert (given["hookEventName"], given["additionalContext"]) == ("BeforeAgent", "the handoff")
+    offers.brief(TALK, ["the handoff"])
+    assert "a remark" in call(root, "hook", "note", payload=prompt)
+    assert call(root, "hook", "note", payload=prompt) == ""
+
+
 def test_reports_wait_in_the_spool_in_order_while_the_daemon_is_away(root: Path) -> None:
     for number in range(3):
         call(root, "hook", "event", payload={**STOP, "number": number})

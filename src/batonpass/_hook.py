@@ -58,7 +58,7 @@ def _main(command: str, args: list[str]) -> int:
         _answer(_permit(folder, payload))
     elif role == "note":
         _report(root, session, role, payload)
-        _answer(_take(folder, "note.", payload))
+        _answer(_take(folder, "brief.", payload) or _take(folder, "note.", payload))
     else:
         _report(root, session, role, payload)
     return 0

@@ -5,7 +5,7 @@ import pytest
 from batonpass import agents
 from batonpass.agents.wishes import Approval, Size, Wishes
 
-SWITCHABLE = ("claude", "codex")
+SWITCHABLE = ("claude", "codex", "gemini")
 
 
 @pytest.mark.parametrize(
@@ -23,6 +23,8 @@ SWITCHABLE = ("claude", "codex")
         ("codex", ["-s", "danger-full-access"], None, Wishes(approval=Approval.ASK)),
         ("codex", ["--dangerously-bypass-approvals-and-sandbox"], None, Wishes(approval=Approval.ALL)),
         ("codex", ["--add-dir", "../lib"], None, Wishes(folders=("../lib",))),
+        ("gemini", ["-m", "gemini-2.5-pro", "--approval-mode", "plan"], None, Wishes(Size.LARGE, Approval.PLAN)),
+        ("gemini", ["-y", "--include-directories", "../a,../b"], None, Wishes(None, Approval.ALL, ("../a", "../b"))),
     ],
 )
 def test_arguments_are_read_as_wishes(agent: str, args: list[str], mode: str | None, wanted: Wishes) -> None:

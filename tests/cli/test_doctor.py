@@ -84,6 +84,15 @@ def test_codex_is_found_by_path_or_by_its_variable(programs: Callable[..., dict[
     assert missing.mend.endswith("npm install -g @openai/codex")
 
 
+def test_gemini_is_found_by_path_or_by_its_variable(programs: Callable[..., dict[str, str]], tmp_path: Path) -> None:
+    env = programs(gemini="0.61.0")
+    assert checks.gemini(env).found == "0.61.0"
+    assert checks.gemini({**env, "PATH": "/nonexistent", "BATON_GEMINI": str(tmp_path / "bin" / "gemini")}).ok
+    missing = checks.gemini({**env, "PATH": "/nonexistent"})
+    assert (missing.ok, missing.essential) == (False, False)
+    assert missing.mend.endswith("npm install -g @google/gemini-cli")
+
+
 def test_a_missing_claude_is_no_catastrophe_and_npm_is_offered_where_it_is_missing_too(
     programs: Callable[..., dict[str, str]],
 ) -> None:
@@ -205,6 +214,7 @@ def test_the_doctor_is_content_without_claude(
         "claude hooks",
         "codex",
         "codex hooks",
+        "gemini",
     ]
     assert set(told["checks"][0]) == {"name", "ok", "found", "mend", "essential"}
     assert os.environ["HOME"] not in told["checks"][0]["found"]

@@ -14,6 +14,7 @@ from pathlib import Path
 from typing import Any, TypeVar
 
 import batonpass
+from batonpass.agents.processes import with_descendants
 from batonpass.home import socket_path
 from batonpass.sim.tmux_server import server_pid
 from batonpass.store import CycleRecord, EventRecord, Store, default_url, open_store
@@ -69,6 +70,16 @@ class Baton:
     def start_codex(self, *args: str) -> None:
         """Start Codex under supervision with these arguments."""
         started = json.loads(self.command("run", "codex", "--detach", "--json", "--", *args))
+        self.session, self._pane = started["session"], started["pane"]
+
+    def run_gemini(self, *options: str, prompt: str | None = None) -> Status:
+        """Start Gemini CLI under supervision, with a first prompt if one is given, and wait until it answers."""
+        self.start_gemini("--yolo", "-m", "gemini-2.5-pro", *options, *(["-i", prompt] if prompt else []))
+        return self.wait_for(lambda status: status["state"] in ("idle", "busy"))
+
+    def start_gemini(self, *args: str) -> None:
+        """Start Gemini CLI under supervision with these arguments."""
+        started = json.loads(self.command("run", "gemini", "--detach", "--json", "--", *args))
         self.session, self._pane = started["session"], started["pane"]
 
     def call(self, op: str, **fields: object) -> Any:
@@ -196,7 +207,9 @@ class Baton:
             (self.home / "run" / "stopped").touch()  # or the last hooks of the agents start another daemon
         with suppress(RuntimeError):  # the server never ran, or ended with its last pane
             pids = self._run_tmux("list-panes", "-aF", "#{pid} #{pane_pid}").split()
-            for pid in dict.fromkeys(map(int, pids)):
+            # Children first: a launcher may wait for them and hear no signal itself.
+            whole = [one for pid in map(int, pids) for one in with_descendants(pid)]
+            for pid in reversed(list(dict.fromkeys(whole))):
                 _end(pid)
         for pid in self._daemon():
             _end(pid)

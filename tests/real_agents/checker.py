@@ -34,7 +34,14 @@ def _sealed_before_the_pass(baton: Baton, cycle: CycleRecord) -> None:
 
 
 def _successors_requests(model: ScriptedModel, cycle: CycleRecord) -> list[Recorded]:
-    return [request for request in model.main_requests() if request.session == cycle.new_agent_session]
+    return [request for request in model.main_requests() if _is_successors(request, cycle)]
+
+
+def _is_successors(request: Recorded, cycle: CycleRecord) -> bool:
+    """By its session, or where requests name none, by the kick that its conversation began with."""
+    if request.session is None:
+        return f"[baton {cycle.id} kick " in next(iter(request.user_texts), "")
+    return request.session == cycle.new_agent_session
 
 
 def _handoff_is_in(request: Recorded, cycle: CycleRecord) -> None:
@@ -62,7 +69,7 @@ def _works(model: ScriptedModel, cycle: CycleRecord) -> None:
 
     def went_on(request: Recorded) -> bool:
         said = [text for role, text in request.messages if role == "assistant"]
-        return request.session == cycle.new_agent_session and any("Step " in text for text in said)
+        return _is_successors(request, cycle) and any("Step " in text for text in said)
 
     model.wait_for(went_on)
 

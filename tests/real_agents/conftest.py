@@ -13,8 +13,9 @@ from pathlib import Path
 import pytest
 
 from batonpass.sim.anthropic import AnthropicModel
+from batonpass.sim.gemini_api import GeminiModel
 from batonpass.sim.openai_responses import ResponsesModel
-from batonpass.sim.rehearsal import claude_environment, codex_environment
+from batonpass.sim.rehearsal import claude_environment, codex_environment, gemini_environment
 from batonpass.sim.worker import Worker
 from tests.real_agents.baton import Baton
 from tests.real_agents.harness import Bell, PrivateTmux
@@ -22,6 +23,7 @@ from tests.real_agents.harness import Bell, PrivateTmux
 AGENTS = Path(__file__).parents[2] / ".agents"
 VERSIONS = ("2.1.197", "2.1.325")
 CODEX = "0.166.0"
+GEMINI = "0.61.0"
 
 
 def pytest_configure(config: pytest.Config) -> None:
@@ -30,7 +32,7 @@ def pytest_configure(config: pytest.Config) -> None:
 
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
     for item in items:
-        if "codex_cli" in getattr(item, "fixturenames", ()):
+        if {"codex_cli", "gemini_cli"} & set(getattr(item, "fixturenames", ())):
             item.add_marker(pytest.mark.real_agent)
 
 
@@ -109,6 +111,28 @@ def codex_home(tmp_path: Path, project: Path, codex_model: ResponsesModel) -> di
 
 
 @pytest.fixture
+def gemini_cli() -> Path:
+    """The program of Gemini CLI."""
+    program = AGENTS / f"gemini-{GEMINI}" / "node_modules" / ".bin" / "gemini"
+    if not os.access(program, os.X_OK):
+        pytest.skip(f"NOT TESTED with the real Gemini CLI {GEMINI}: scripts/agents has not installed it")
+    return program
+
+
+@pytest.fixture
+def gemini_model(bodies: Path) -> Iterator[GeminiModel]:
+    """The scripted model for Gemini CLI with a worker; set `gemini_model.brain` for another."""
+    with GeminiModel(Worker(), record_dir=bodies) as running:
+        yield running
+
+
+@pytest.fixture
+def gemini_home(tmp_path: Path, project: Path, gemini_model: GeminiModel) -> dict[str, str]:
+    """The environment of a Gemini CLI that starts with no dialog and knows only the scripted model."""
+    return gemini_environment(tmp_path / "home", project, gemini_model.url)
+
+
+@pytest.fixture
 def tmux() -> Iterator[PrivateTmux]:
     """A tmux server of this test's own."""
     with tempfile.TemporaryDirectory(prefix="bt-", dir="/tmp") as folder:
@@ -135,6 +159,17 @@ def codex_baton(codex_cli: Path, codex_home: dict[str, str], project: Path) -> I
     """A Baton of this test's own for Codex; nothing runs before its first command."""
     with tempfile.TemporaryDirectory(prefix="b", dir="/tmp", ignore_cleanup_errors=True) as folder:
         own = Baton(Path(folder), project, {**codex_home, "BATON_CODEX": str(codex_cli)})
+        try:
+            yield own
+        finally:
+            own.close()
+
+
+@pytest.fixture
+def gemini_baton(gemini_cli: Path, gemini_home: dict[str, str], project: Path) -> Iterator[Baton]:
+    """A Baton of this test's own for Gemini CLI; nothing runs before its first command."""
+    with tempfile.TemporaryDirectory(prefix="b", dir="/tmp", ignore_cleanup_errors=True) as folder:
+        own = Baton(Path(folder), project, {**gemini_home, "BATON_GEMINI": str(gemini_cli)})
         try:
             yield own
         finally:

@@ -9,6 +9,7 @@ from batonpass.agents.headless import Headless
 _AGENTS = {
     "claude": "batonpass.agents.claude:Claude",
     "codex": "batonpass.agents.codex:Codex",
+    "gemini": "batonpass.agents.gemini:Gemini",
     "scripted": "batonpass.agents.scripted:Scripted",
     "understudy": "batonpass.agents.scripted:Understudy",
 }

@@ -143,6 +143,8 @@ class Binding:
     transcript: Path | None
     folder: Path  # the session's private folder
     env: Mapping[str, str] = field(default_factory=dict)
+    title: str = ""  # of its window, by which some agents tell their state,
+    title_since: float = 0.0  # and when it was first seen
 
 
 @dataclass(frozen=True, slots=True)
@@ -198,6 +200,7 @@ class Agent(Protocol):
     has_hooks: bool  # whether it can be told to run hooks; without them record, control and keys do all
     starts_with_prompt: bool  # its session-start hook comes with the first prompt; until then `status` names it
     says_waiting: bool  # `status` tells that it waits in a dialog; else the screen is looked at
+    primes_with_prompt: bool  # after a clear, context reaches its model only beside the first prompt
 
     def launch(self, order: LaunchOrder) -> Launch:
         """Write what the launch needs into order.folder and say how to start. Raises NotInstalled."""
@@ -262,6 +265,14 @@ class Agent(Protocol):
         """Files whose change means that `status` may answer differently now; of a folder, any file in it."""
         ...
 
+    def tend(self, binding: Binding) -> None:
+        """Put right what the agent leaves behind that would harm a conversation; asked for every second or so."""
+        ...
+
+    def leftovers(self, binding: Binding) -> Sequence[int]:
+        """Processes of its own, besides the pane's, that may go on when the pane's has ended."""
+        ...
+
     def dialog(self, screen: Screen) -> str | None:
         """What dialog the screen shows, in a few words; None when it shows none. May veto, never permit."""
         ...
@@ -285,6 +296,7 @@ class Agent(Protocol):
     def render_permit(self) -> str: ...
 
     paste_seconds: float  # the pause that it needs at least between a paste and its Enter
+    clear_seconds: float  # how long after a clear its box may still lose what is typed
     prime_parts: int  # how many `prime` hooks it registers
     prime_cap: int  # characters that fit into one part
     permit_tools: tuple[str, ...]  # tools whose permission request may be answered

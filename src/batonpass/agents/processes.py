@@ -4,9 +4,12 @@ Where the system shows no processes in /proc, nothing is found.
 """
 
 import os
-from collections.abc import Iterator
+import signal
+from collections.abc import Iterable, Iterator
 from contextlib import suppress
 from pathlib import Path
+
+from batonpass.clock import Clock
 
 
 def with_descendants(pid: int) -> Iterator[int]:
@@ -40,19 +43,33 @@ def environment(pid: int) -> dict[str, str]:
     return dict(word.partition("=")[::2] for word in _words(pid, "environ") if "=" in word)
 
 
+def folder(pid: int) -> Path | None:
+    """Where it works now; None where that is not told."""
+    try:
+        return Path(os.readlink(f"/proc/{pid}/cwd"))
+    except OSError:
+        return None
+
+
+async def end(pids: Iterable[int], clock: Clock) -> None:
+    """End these processes: asked first, and made to after a while. One that is gone already is no error."""
+    left = [pid for pid in pids if alive(pid)]
+    for number, patience in ((signal.SIGTERM, 30), (signal.SIGKILL, 10)):
+        for pid in left:
+            with suppress(ProcessLookupError, PermissionError):
+                os.kill(pid, number)
+        for _ in range(patience):
+            left = [pid for pid in left if alive(pid)]
+            if not left:
+                return
+            await clock.sleep(0.1)
+
+
 def _words(pid: int, name: str) -> list[str]:
     try:
         return os.fsdecode(Path(f"/proc/{pid}/{name}").read_bytes()).split("\0")
     except OSError:
         return []
-
-
-def folder(pid: int) -> Path | None:
-    """Where it works; None when that is not shown."""
-    try:
-        return Path(os.readlink(f"/proc/{pid}/cwd"))
-    except OSError:
-        return None
 
 
 def open_files(pid: int) -> list[str]:
@@ -95,6 +112,12 @@ def started(pid: int) -> float | None:
     if facts is None or booted is None:
         return None
     return booted + int(facts[19]) / os.sysconf("SC_CLK_TCK")
+
+
+def parent(pid: int) -> int | None:
+    """Who started it; None where that is not told."""
+    facts = _facts(pid)
+    return int(facts[1]) if facts else None
 
 
 def _facts(pid: int) -> list[str] | None:

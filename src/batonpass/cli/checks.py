@@ -45,6 +45,7 @@ def checks(env: Mapping[str, str], cwd: Path) -> Iterator[Check]:
     yield claude_hooks(env, cwd)
     yield codex(env)
     yield codex_hooks(env)
+    yield gemini(env)
 
 
 def python(version: tuple[int, ...]) -> Check:
@@ -143,6 +144,11 @@ def codex_hooks(env: Mapping[str, str], managed: Path = Path("/etc/codex/require
             found = f"switched off by {key} in {path}: Baton follows these sessions by their record and types prompts"
             return Check("codex hooks", False, found, f"take {key} out of {path}", essential=False)
     return Check("codex hooks", True, "allowed")
+
+
+def gemini(env: Mapping[str, str]) -> Check:
+    """Whether Gemini CLI is there; who does not use it misses nothing."""
+    return _agent("gemini", env.get("BATON_GEMINI") or "gemini", "@google/gemini-cli", env)
 
 
 def _agent(name: str, program: str, package: str, env: Mapping[str, str]) -> Check:

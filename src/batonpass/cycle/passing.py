@@ -6,6 +6,7 @@ from pathlib import Path
 from batonpass import agents
 from batonpass.agents.base import Agent, Control, ControlError
 from batonpass.cycle import receipt
+from batonpass.cycle.briefing import brief
 from batonpass.cycle.case import Case
 from batonpass.cycle.giving import channel_of, give
 from batonpass.cycle.moves import (
@@ -254,6 +255,7 @@ async def prime(case: Case, move: Move) -> Outcome:
     if given is None or given.state is DeliveryState.WITHDRAWN:
         given = _kick(case, move.attempt, move.missing, case.agent)
         store.save_delivery(given)
+    await brief(case)
     try:
         sent, seconds = case.agent.clear_command, case.config.timeouts.prime
         seen = await give(case, given, arrived, seconds, sent=sent)

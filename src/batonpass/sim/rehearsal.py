@@ -116,3 +116,32 @@ def opencode_environment(
         }
         config.write_text(json.dumps(settled, indent=2), encoding="utf-8")
     return {**private_environment(home, env=env), "PWD": str(project)}
+
+
+def gemini_environment(
+    home: Path, project: Path, base_url: str, *, env: Mapping[str, str] = os.environ
+) -> dict[str, str]:
+    """The whole environment for a Gemini CLI that works on `project` against the model at `base_url`.
+
+    Everything it writes goes below `home`, where the sign-in by key and the trust in this one project are settled
+    beforehand. Settings that are there already stay as they are.
+    """
+    config = home / ".gemini"
+    config.mkdir(mode=0o700, parents=True, exist_ok=True)
+    settled: dict[str, Any] = {
+        "security": {"auth": {"selectedType": "gemini-api-key"}},
+        "privacy": {"usageStatisticsEnabled": False},
+        "general": {"enableAutoUpdate": False, "enableAutoUpdateNotification": False},
+    }
+    _write_new(config / "settings.json", settled)
+    _write_new(config / "trustedFolders.json", {str(project.resolve()): "TRUST_FOLDER"})
+    return {
+        **private_environment(home, env=env),
+        "GEMINI_API_KEY": _KEY,
+        "GOOGLE_GEMINI_BASE_URL": base_url,
+    }
+
+
+def _write_new(path: Path, content: dict[str, Any]) -> None:
+    if not path.exists():
+        path.write_text(json.dumps(content, indent=2), encoding="utf-8")

@@ -50,6 +50,7 @@ class Health:
             self._supervisor.follow_word(watch)
             self._supervisor.take_news(watch)
             await self._check_hooks(watch)
+            watch.agent.tend(watch.binding)
             await self._read_screen(watch)
             await self._check_dialog(watch)
             self._supervisor.show_line(watch)
@@ -74,6 +75,8 @@ class Health:
         if panes is None or watch.step == "pass":
             return
         info = panes.get(pane)
+        if info is not None:
+            watch.see_title(info.title)
         if info is None:
             await self._gone(watch, "its pane is gone", closed=watch.leaving)
         elif info.dead:
@@ -125,7 +128,9 @@ class Health:
 
     async def _check_dialog(self, watch: Watch) -> None:
         session, now = watch.session, self._supervisor.clock.ticks()
-        silent = watch.status.state is State.BUSY and not watch.agent.says_waiting
+        # Before its first prompt an agent may call itself idle behind a dialog of its start.
+        fresh = watch.status.state is State.IDLE and not watch.conversation.prompts
+        silent = not watch.agent.says_waiting and (watch.status.state is State.BUSY or fresh)
         if silent or watch.status.state in (State.STARTING, State.UNKNOWN):
             await self._check_start(watch)
         else:

@@ -1,6 +1,7 @@
 """Typing into a session, the last resort: only into a state that the agent itself reports."""
 
 from collections.abc import Callable
+from contextlib import suppress
 from functools import partial
 
 from batonpass.agents.base import Agent, BoxState, Status
@@ -50,6 +51,9 @@ class Keys:
 
     async def obstacle(self, watch: Watch) -> NotReady | None:
         """Why nothing may be typed now; None when the agent is idle at an empty box."""
+        if watch.session.pane is not None:
+            with suppress(TerminalError):  # told below, if it lasts
+                watch.see_title((await self._terminal.info(watch.session.pane)).title)
         watch.refresh()
         if watch.gone or watch.session.pane is None:
             return NotReady(GONE, "the session has no living pane")

@@ -11,6 +11,7 @@ from pathlib import Path
 
 from batonpass import _entry, agents
 from batonpass.agents.base import Launch, LaunchOrder, Status
+from batonpass.agents.processes import end
 from batonpass.clock import Clock
 from batonpass.disk import read_document, stay_inside, write_private
 from batonpass.handoff.prime import parts
@@ -124,6 +125,7 @@ class PaneLauncher:
         session = watch.session
         if session.pane is None:
             raise TerminalError(f"session {session.name} has no pane")
+        left = watch.agent.leftovers(watch.binding)
         undo: Callable[[], None] | None = None
         if to is not None and to.agent != session.agent:
             self._translate(watch, to)
@@ -141,6 +143,7 @@ class PaneLauncher:
             if undo is not None:
                 undo()
             raise
+        await end(left, self._clock)
         watch.session = replace(watch.session, pane=info.ref, pid=info.pid, state=State.STARTING)
         watch.status = Status(State.STARTING)
         watch.changed()

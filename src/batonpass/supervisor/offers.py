@@ -47,6 +47,11 @@ class Offers:
             self._drop(f"note.{agent_session}.taken")
             self._lay(f"note.{agent_session}", self._agent.render_note(text))
 
+    def brief(self, agent_session: str, parts: Sequence[str]) -> None:
+        """Lay out the handoff to stand beside the first prompt of this conversation, once."""
+        if not (self.folder / f"brief.{agent_session}.taken").exists():
+            self._lay(f"brief.{agent_session}", self._agent.render_note("\n\n".join(parts)))
+
     def prime(self, sources: Sequence[str], parts: Sequence[str]) -> None:
         """Lay out the handoff for conversations that begin in one of these ways."""
         self.unprime(sources)
@@ -86,7 +91,7 @@ class Offers:
         self.forbid()
         for path in self.folder.glob("prime.*"):
             self._drop(path.name)
-        for path in self.folder.glob("ask.*"):
+        for path in (*self.folder.glob("ask.*"), *self.folder.glob("brief.*")):
             self._drop(path.name)
 
     def _lay(self, name: str, content: str) -> None:

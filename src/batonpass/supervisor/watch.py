@@ -65,6 +65,8 @@ class Watch:
         self.due: tuple[str, float] | None = None  # a cycle's round, and when its time is up by the ticks
         self.leaving = False  # the user closed the agent
         self.notice: str | None = None  # what the user should know of how it was started
+        self.title = ""  # of the pane's window
+        self.title_since = 0.0
         self.dialog: str | None = None  # what the screen shows where the agent itself says nothing yet
         self.heard: Callable[[News], None] = lambda news: None  # whoever acts on what a read brings
         self._others: dict[str, Agent] = {}  # who held conversations before a switch, by their ids
@@ -107,11 +109,18 @@ class Watch:
             transcript=self.conversation.transcript,
             folder=self.folder,
             env=self.env,
+            title=self.title,
+            title_since=self.title_since,
         )
 
     @property
     def gone(self) -> bool:
         return self.session.state in (State.DEAD, State.ENDED) or self.status.state is State.DEAD
+
+    def see_title(self, title: str) -> None:
+        """Take in what the title of its window is now; some agents tell their state by it."""
+        if title != self.title:
+            self.title, self.title_since = title, self.clock.now()
 
     def refresh(self) -> bool:
         """Ask the agent's own record for its state; True when it changed."""

@@ -23,7 +23,9 @@ class Claude:
     has_hooks = True
     starts_with_prompt = False
     says_waiting = True
+    primes_with_prompt = False
     paste_seconds = 0.0  # once its box shows the text; an Enter that is swallowed all the same is pressed again
+    clear_seconds = 0.0
     memory_file = "CLAUDE.md"
     prime_parts = 3
     prime_cap = 9_500  # it cuts what a hook adds at 10 000 characters; the rest is for the frame around it
@@ -91,6 +93,12 @@ class Claude:
     def state_files(self, binding: Binding) -> Sequence[Path]:
         path = status.state_file(binding)
         return () if path is None else (path,)
+
+    def tend(self, binding: Binding) -> None:
+        """Nothing to do: it leaves nothing behind that would do harm."""
+
+    def leftovers(self, binding: Binding) -> Sequence[int]:
+        return ()
 
     def dialog(self, screen: Screen) -> str | None:
         return display.dialog(screen)

@@ -39,7 +39,9 @@ class Codex:
     has_hooks = True
     starts_with_prompt = True
     says_waiting = False
+    primes_with_prompt = False
     paste_seconds = 0.0  # once its box shows the text
+    clear_seconds = 0.0
     prime_parts = 3
     prime_cap = 9_500
     # A permission request for a file holds a whole patch, in which no single path could be checked.
@@ -115,6 +117,12 @@ class Codex:
 
     def state_files(self, binding: Binding) -> Sequence[Path]:
         return (status.lock_folder(binding.env),)
+
+    def tend(self, binding: Binding) -> None:
+        """Nothing to do: it leaves nothing behind that would do harm."""
+
+    def leftovers(self, binding: Binding) -> Sequence[int]:
+        return ()
 
     def dialog(self, screen: Screen) -> str | None:
         return display.dialog(screen)

@@ -1,1 +1,159 @@
 """Gemini CLI, as Baton drives it."""
+
+import os
+from collections.abc import Mapping, Sequence
+from datetime import datetime
+from pathlib import Path
+
+from batonpass.agents import hook_wire
+from batonpass.agents.base import Binding, Box, Control, Found, HookKind, HookReport, Launch, LaunchOrder, Past, Status
+from batonpass.agents.gemini import launch, limits, past, resume, running, status, wishes
+from batonpass.agents.gemini import screen as display
+from batonpass.agents.gemini.overlay import HANDOFF
+from batonpass.agents.gemini.record import Journal
+from batonpass.agents.hook_wire import text
+from batonpass.agents.wishes import Wishes
+from batonpass.reading import Reading
+from batonpass.terminals.base import Screen
+from batonpass.transcripts.record import Record
+from batonpass.transcripts.tail import Tail
+from batonpass.untrusted import identifier
+
+_KINDS = {
+    "SessionStart": HookKind.SESSION_START,
+    "SessionEnd": HookKind.SESSION_END,
+    "BeforeAgent": HookKind.PROMPT,
+    "AfterAgent": HookKind.STOP,
+    "AfterTool": HookKind.TOOL,
+    "Notification": HookKind.NOTIFICATION,
+    "PreCompress": HookKind.OTHER,  # it comes before every request, compressing or not
+}
+
+
+class Gemini:
+    """The Agent protocol over Gemini CLI 0.61; see `batonpass.agents.base` for what each method promises."""
+
+    name = "gemini"
+    clear_command = "/clear"
+    memory_file = "GEMINI.md"
+    starts_with_prompt = False
+    says_waiting = False  # it tells of permissions, and not of the dialogs at its start
+    has_hooks = True
+    primes_with_prompt = True
+    paste_seconds = 0.4  # an Enter that comes sooner after a paste is taken for a new line
+    clear_seconds = 1.0
+    prime_parts = 1
+    prime_cap = 60_000
+    permit_tools: tuple[str, ...] = ()  # it asks no hook for permission; a rule in the overlay allows the draft
+    permit_path_at: tuple[str, ...] = ("tool_input", "file_path")
+
+    def __init__(self) -> None:
+        self._turns = status.Turns()
+
+    def launch(self, order: LaunchOrder) -> Launch:
+        return launch.launch(order)
+
+    def wishes(self, args: Sequence[str], model: str | None, mode: str | None) -> Wishes:
+        return wishes.wishes(args, model)
+
+    def arguments(self, wanted: Wishes, models: Mapping[str, str]) -> tuple[str, ...]:
+        return wishes.arguments(wanted, models)
+
+    def reader(self) -> Journal:
+        return Journal()
+
+    def record(self, transcript: Path) -> Record:
+        return Tail(transcript, self.reader())
+
+    def report(self, payload: Mapping[str, object]) -> HookReport | None:
+        event, session = text(payload, "hook_event_name"), identifier(payload.get("session_id"))
+        if event is None or session is None:
+            return None
+        kind, transcript, prompt = _KINDS.get(event, HookKind.OTHER), text(payload, "transcript_path"), _prompt(payload)
+        self._turns.heard(session, kind, _time(payload.get("timestamp")))
+        return HookReport(
+            kind=kind,
+            agent_session=session,
+            # By its real place: the overlay goes with the session, the record does not.
+            transcript=Path(os.path.realpath(transcript)) if transcript else None,
+            source=text(payload, "source") or text(payload, "reason") or text(payload, "notification_type"),
+            prompt=prompt,
+            tool=text(payload, "tool_name"),
+            handoff_requested=_handoff(prompt) if kind is HookKind.PROMPT else None,
+        )
+
+    def statusline(self, payload: Mapping[str, object], at: float, env: Mapping[str, str]) -> Reading | None:
+        """None: it runs no status line command; its journal tells the usage exactly."""
+        return None
+
+    def screen_reading(self, screen: Screen, at: float, agent_session: str) -> Reading | None:
+        """None: the figure in its footer is rounded and lags behind."""
+        return None
+
+    def usable(self, window: int, env: Mapping[str, str], model: str | None = None) -> int:
+        return limits.usable(window, env)
+
+    def window(self, model: str | None, env: Mapping[str, str]) -> int:
+        return limits.window(model)
+
+    def find(self, pid: int) -> Found | None:
+        return running.find(pid)
+
+    def past(self, wanted: str, env: Mapping[str, str]) -> Past | None:
+        return past.past(wanted, env)
+
+    def status(self, binding: Binding) -> Status:
+        return status.status(binding, self._turns)
+
+    def state_files(self, binding: Binding) -> Sequence[Path]:
+        return ()
+
+    def control(self, binding: Binding) -> Control | None:
+        return None
+
+    def tend(self, binding: Binding) -> None:
+        if binding.agent_session is not None:
+            resume.tend(binding.agent_session, binding.env)
+
+    def leftovers(self, binding: Binding) -> Sequence[int]:
+        return running.leftovers(binding)
+
+    def dialog(self, screen: Screen) -> str | None:
+        return display.dialog(screen)
+
+    def box(self, screen: Screen) -> Box:
+        return display.box(screen)
+
+    def abridges(self, shown: str, text: str) -> bool | None:
+        return display.abridges(shown, text)
+
+    def render_ask(self, text: str) -> str:
+        return hook_wire.ask(text)
+
+    def render_prime(self, part: str) -> str:
+        return hook_wire.context("SessionStart", part)
+
+    def render_note(self, text: str) -> str:
+        return hook_wire.context("BeforeAgent", text)
+
+    def render_permit(self) -> str:
+        """Nothing: no hook of it could answer a permission request."""
+        return ""
+
+
+def _prompt(payload: Mapping[str, object]) -> str | None:
+    return text(payload, "prompt") if payload.get("hook_event_name") == "BeforeAgent" else None
+
+
+def _handoff(prompt: str | None) -> str | None:
+    """The arguments of a typed /handoff, which arrives as the text behind it; None when it is another prompt."""
+    if not (prompt or "").strip().startswith(HANDOFF):
+        return None
+    return (prompt or "").partition("Reason given:")[2].strip().partition("\n")[0].strip()
+
+
+def _time(stamp: object) -> float:
+    try:
+        return datetime.fromisoformat(stamp).timestamp() if isinstance(stamp, str) else 0.0
+    except ValueError:
+        return 0.0

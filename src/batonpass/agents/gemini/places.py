@@ -31,3 +31,12 @@ def read_settings(path: Path) -> dict[str, Any]:
     except (OSError, ValueError, RecursionError):
         return {}
     return found if isinstance(found, dict) else {}
+
+
+def project_of(record: Path) -> Path | None:
+    """The folder that a session file belongs to, as the program notes it beside the sessions of a project."""
+    try:
+        noted = read_plain(record.parent.parent / ".project_root").decode("utf-8").strip()
+    except (OSError, ValueError):
+        return None
+    return Path(noted) if noted.startswith("/") else None

@@ -49,7 +49,9 @@ class Scripted:
     has_hooks = True
     starts_with_prompt = False
     says_waiting = True
+    primes_with_prompt = False
     paste_seconds = 0.0
+    clear_seconds = 0.0
     memory_file = "AGENTS.md"
     prime_parts = 3
     prime_cap = 9_500
@@ -167,6 +169,12 @@ class Scripted:
         if not binding.env.get(PREFIX + "HOME") and binding.transcript is not None:
             home = str(binding.transcript.parent.parent)
         return [Path(agent_options.state_path(home, binding.pid))]
+
+    def tend(self, binding: Binding) -> None:
+        """Nothing to do: it leaves nothing behind that would do harm."""
+
+    def leftovers(self, binding: Binding) -> Sequence[int]:
+        return ()
 
     def dialog(self, screen: Screen) -> str | None:
         """It stands in the place of the box, so its last option is the last row that is not blank."""

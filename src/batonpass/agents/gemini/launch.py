@@ -1,0 +1,76 @@
+"""How a Gemini CLI session is started, restarted and brought back: in an overlay, so that no file is changed."""
+
+import os
+import shutil
+from collections.abc import Iterator, Mapping
+from pathlib import Path
+from uuid import uuid4
+
+from batonpass.agents.base import Launch, LaunchOrder, NotInstalled
+from batonpass.agents.gemini import overlay, resume
+from batonpass.agents.gemini.arguments import Arguments, parse
+from batonpass.agents.gemini.limits import COMPRESS_AT, compress_at
+from batonpass.agents.gemini.places import OVERLAY, USERS_HOME, user_folder, user_home
+
+# Marks of a surrounding Gemini session or tmux pane: the new session has its own.
+_FOREIGN = frozenset(
+    {"GEMINI_CLI", "GEMINI_SESSION_ID", "GEMINI_CWD", "GEMINI_CLI_NO_RELAUNCH", "TMUX", "TMUX_PANE", COMPRESS_AT}
+)
+_TRUSTED = "GEMINI_CLI_TRUSTED_FOLDERS_PATH"
+
+
+def launch(order: LaunchOrder) -> Launch:
+    """Build the overlay and say how to start. Raises LaunchError."""
+    program, args = _program(order.env), parse(order.args)
+    restart = order.kick is not None or order.resume is not None
+    taken_up = order.resume if restart else args.resumed
+    if taken_up is not None:
+        resume.keep_copy(taken_up, order.env, order.folder)
+    conversation, agent_session = _conversation(order, args, restart)
+    prompt = order.kick if restart else args.prompt
+    argv = [program, *_options(args), *conversation]
+    if prompt is not None:
+        argv.append(f"--prompt-interactive={prompt}")
+    return Launch(argv=tuple(argv), env=_environment(order), agent_session=agent_session, transcript=None)
+
+
+def _conversation(order: LaunchOrder, args: Arguments, restart: bool) -> tuple[list[str], str | None]:
+    """The options that choose the conversation, and its id where that is known before the start."""
+    if order.resume is not None:
+        return ["--resume", order.resume], order.resume
+    if restart or not args.conversation:
+        fresh = str(uuid4())
+        return ["--session-id", fresh], fresh
+    return [token for option in args.conversation for token in option.tokens], args.named
+
+
+def _options(args: Arguments) -> Iterator[str]:
+    """The user's own options, also for a restart: the model in its record may be one that it chose for one prompt."""
+    for option in args.options:
+        yield from option.tokens
+    chosen = args.values("--extensions")
+    if chosen and chosen != ["none"]:
+        yield from ("--extensions", overlay.EXTENSION)
+
+
+def _environment(order: LaunchOrder) -> dict[str, str]:
+    env = {name: value for name, value in order.env.items() if name not in _FOREIGN}
+    env[USERS_HOME] = str(user_home(order.env))
+    env[OVERLAY] = str(overlay.build(order))
+    env.setdefault(_TRUSTED, str(user_folder(order.env) / "trustedFolders.json"))
+    if share := compress_at(order.project, order.env):
+        env[COMPRESS_AT] = str(share)
+    return env
+
+
+def _program(env: Mapping[str, str]) -> str:
+    chosen = env.get("BATON_GEMINI")
+    program = shutil.which(chosen or "gemini", path=env.get("PATH", os.defpath))
+    if program:
+        return str(Path(program).absolute())
+    if chosen:
+        raise NotInstalled(f"BATON_GEMINI names {chosen}, which is no program that can be run; correct or unset it.")
+    raise NotInstalled(
+        "Gemini CLI is not on the PATH; install it with `npm install -g @google/gemini-cli`, "
+        "or set BATON_GEMINI to the path of its program."
+    )

@@ -1,0 +1,94 @@
+"""What a resume of Gemini CLI 0.61 would destroy, and how it is kept.
+
+A conversation that is resumed in a later minute than it began gets a second file of the same short id, with no
+prompt in it. The next start of the program in that project takes that one for broken and deletes every file of the
+short id, the real record among them. So the record is copied first, and the second file is removed when it lies still.
+"""
+
+import os
+import shutil
+import time
+from collections.abc import Iterator, Mapping
+from contextlib import suppress
+from pathlib import Path
+
+from batonpass.agents.gemini.places import user_folder
+from batonpass.agents.gemini.record import Journal
+from batonpass.disk import open_plain
+from batonpass.transcripts.events import Prompted, Said, ToolCalled
+from batonpass.transcripts.whole import all_events
+from batonpass.untrusted import decode
+
+_KEPT = "kept"  # in a session's folder
+_STILL_SECONDS = 3.0  # the program writes into the second file only while it starts
+_SHORT = 8  # characters of the id in a file's name
+_FIRST_LINES = 1 << 16
+
+
+def transcript(session: str, env: Mapping[str, str]) -> Path | None:
+    """The record of a conversation: of the files with its short id the oldest, by name, that names it whole."""
+    found = sorted(user_folder(env).glob(f"tmp/*/chats/session-*-{session[:_SHORT]}.jsonl"))
+    return next((path for path in found if session_of(path) == session), None)
+
+
+def session_of(path: Path) -> str | None:
+    """The conversation that a file's first line names; None where it is no main conversation's."""
+    entry = first_entry(path)
+    named = entry.get("sessionId")
+    return named if isinstance(named, str) and entry.get("kind", "main") == "main" else None
+
+
+def first_entry(path: Path) -> Mapping[str, object]:
+    """What a file's first line says of it; empty where there is none to be read."""
+    try:
+        with open_plain(path) as stream:
+            entry = decode(stream.readline(_FIRST_LINES))
+    except (OSError, ValueError):
+        return {}
+    return entry if isinstance(entry, dict) else {}
+
+
+def keep_copy(session: str, env: Mapping[str, str], folder: Path) -> None:
+    """Copy a conversation's record into the session's folder; one that was lost is put back from there.
+
+    Raises OSError when it cannot be copied: then nothing is resumed.
+    """
+    kept = folder / _KEPT
+    path = transcript(session, env)
+    if path is not None:
+        kept.mkdir(mode=0o700, exist_ok=True)
+        copy, target = kept / path.name, kept / f"{path.name}.from"
+        shutil.copyfile(path, copy)
+        copy.chmod(0o600)
+        target.write_text(str(path), encoding="utf-8")
+        return
+    for copy in kept.glob(f"session-*-{session[:_SHORT]}.jsonl"):
+        lost = Path(copy.with_name(f"{copy.name}.from").read_text(encoding="utf-8"))
+        if session_of(copy) == session and not lost.exists():
+            lost.parent.mkdir(parents=True, exist_ok=True)
+            shutil.copyfile(copy, lost)
+
+
+def tend(session: str, env: Mapping[str, str]) -> list[Path]:
+    """Remove what a resume left beside a conversation's record, once it lies still; what was removed."""
+    removed: list[Path] = []
+    record = transcript(session, env)
+    for stray in _strays(record) if record is not None else ():
+        with suppress(OSError):
+            if time.time() - stray.stat().st_mtime >= _STILL_SECONDS:
+                os.unlink(stray)
+                removed.append(stray)
+    return removed
+
+
+def _strays(record: Path) -> Iterator[Path]:
+    """Files of the same short id with a later name in which nobody has said anything."""
+    short = record.name.rpartition("-")[2]
+    for path in record.parent.glob(f"session-*-{short}"):
+        if path.name > record.name and not _has_talk(path):
+            yield path
+
+
+def _has_talk(path: Path) -> bool:
+    """Whether anything in a file is worth keeping: when in doubt, it is."""
+    return any(isinstance(event, Prompted | Said | ToolCalled) for event in all_events(path, Journal()))

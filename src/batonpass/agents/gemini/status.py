@@ -1,0 +1,110 @@
+"""What a running Gemini CLI says of itself: its window title, its hooks, and the prompts in its journal.
+
+Each of them tells a change of state at a moment; the latest one counts. A cancelled request ends without its hook,
+and a user may have switched the title off, so none of them would do alone.
+"""
+
+import os
+from contextlib import suppress
+from dataclasses import dataclass, field
+from pathlib import Path
+
+from batonpass.agents import processes
+from batonpass.agents.base import Binding, HookKind, Status
+from batonpass.agents.gemini import running
+from batonpass.agents.gemini.record import Journal
+from batonpass.session import State
+from batonpass.transcripts.events import Failed, Interrupted, Prompted
+from batonpass.transcripts.tail import Tail
+
+_TITLES = {"◇": State.IDLE, "✦": State.BUSY, "⏲": State.BUSY, "✋": State.WAITING}
+_HOOKS = {
+    HookKind.SESSION_START: State.IDLE,
+    HookKind.PROMPT: State.BUSY,
+    HookKind.STOP: State.IDLE,
+    HookKind.NOTIFICATION: State.WAITING,
+}
+WAITS = "asks for permission"
+
+
+@dataclass(frozen=True, slots=True)
+class Word:
+    """A state by the program's own word, and when it said so."""
+
+    state: State
+    at: float
+
+
+@dataclass(slots=True)
+class _Followed:
+    tail: Tail
+    word: Word | None = None
+
+
+@dataclass(slots=True)
+class Turns:
+    """Keeps the last word of hooks and journals; only what was appended to a journal is read."""
+
+    _hooks: dict[str, Word] = field(default_factory=dict)
+    _journals: dict[Path, _Followed] = field(default_factory=dict)
+    _beside: frozenset[str] = frozenset()
+    _front: str | None = None
+
+    def heard(self, session: str, kind: HookKind, at: float) -> None:
+        """A hook of this conversation."""
+        if kind in _HOOKS:
+            self._hooks[session] = Word(_HOOKS[kind], at)
+
+    def last(self, session: str | None, journal: Path | None) -> Word | None:
+        """The latest word on a conversation; None as long as there is none."""
+        words = [self._hooks.get(session or ""), self._told(journal) if journal is not None else None]
+        return max((word for word in words if word), key=lambda word: word.at, default=None)
+
+    def front(self, binding: Binding) -> str | None:
+        """The conversation in front. Where no hook tells of a clear, a new file beside the record does."""
+        if "BATON_SESSION" in binding.env or binding.transcript is None or binding.pid is None:
+            return binding.agent_session
+        with suppress(OSError):
+            beside = frozenset(os.listdir(binding.transcript.parent))
+            if beside != self._beside:
+                found = running.find(binding.pid)
+                self._beside, self._front = beside, found.agent_session if found else None
+        return self._front or binding.agent_session
+
+    def _told(self, journal: Path) -> Word | None:
+        followed = self._journals.setdefault(journal, _Followed(Tail(journal, Journal())))
+        for event in followed.tail.read().events:
+            if isinstance(event, Prompted):
+                followed.word = Word(State.BUSY, event.at)
+            elif isinstance(event, Interrupted | Failed):
+                followed.word = Word(State.IDLE, event.at)
+        return followed.word
+
+
+def status(binding: Binding, turns: Turns) -> Status:
+    """State by its own word; UNKNOWN before the first one."""
+    if binding.pid is None:
+        return Status(State.UNKNOWN)
+    if not processes.alive(binding.pid):
+        return Status(State.DEAD)
+    words = [turns.last(binding.agent_session, binding.transcript), _titled(binding)]
+    word = max((word for word in words if word), key=lambda word: word.at, default=None)
+    front = turns.front(binding)
+    if word is None:
+        return Status(State.UNKNOWN, front)
+    waiting = WAITS if word.state is State.WAITING else None
+    return Status(word.state, front, word.at, waiting)
+
+
+def _titled(binding: Binding) -> Word | None:
+    state = title_state(binding.title)
+    return None if state is None else Word(state, binding.title_since)
+
+
+def title_state(title: str | None) -> State | None:
+    """What a window title says; None where it is not one of this program's.
+
+    >>> title_state("◇  Ready (shop)"), title_state("somewhere")
+    (<State.IDLE: 'idle'>, None)
+    """
+    return _TITLES.get((title or "").strip()[:1])

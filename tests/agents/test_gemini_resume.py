@@ -1,0 +1,80 @@
+"""What a resume of Gemini CLI would destroy, and how it is kept; with files as the program leaves them."""
+
+import json
+import os
+from pathlib import Path
+
+from batonpass.agents.gemini.resume import keep_copy, tend, transcript
+
+OLD = "e412b7a3-d8e1-4710-a248-2b738870c017"
+NAMESAKE = "e412b7a3-0000-4000-8000-000000000000"  # of the same short id
+
+
+def chats(tmp_path: Path) -> Path:
+    folder = tmp_path / "home" / ".gemini" / "tmp" / "shop" / "chats"
+    folder.mkdir(parents=True, exist_ok=True)
+    return folder
+
+
+def env(tmp_path: Path) -> dict[str, str]:
+    return {"HOME": str(tmp_path / "home")}
+
+
+def record(tmp_path: Path, minute: str, *said: str, session: str = OLD, age: float = 60.0) -> Path:
+    """A session file of that minute in which a person said something, written so many seconds ago."""
+    path = chats(tmp_path) / f"session-2026-11-15T19-{minute}-{session[:8]}.jsonl"
+    lines: list[object] = [{"sessionId": session, "startTime": f"2026-11-15T19:{minute}:00.000Z", "kind": "main"}]
+    lines.append({"$set": {"messages": [{"id": "c", "type": "user", "content": [{"text": "<session_context>"}]}]}})
+    lines += [{"id": f"m{n}", "type": "user", "content": [{"text": text}]} for n, text in enumerate(said)]
+    path.write_text("".join(json.dumps(line) + "\n" for line in lines), encoding="utf-8")
+    then = path.stat().st_mtime - age
+    os.utime(path, (then, then))
+    return path
+
+
+def test_the_record_of_a_conversation_is_the_oldest_file_that_names_it_whole(tmp_path: Path) -> None:
+    record(tmp_path, "20", "something else", session=NAMESAKE)
+    mine = record(tmp_path, "28", "please begin")
+    record(tmp_path, "31")
+    assert transcript(OLD, env(tmp_path)) == mine
+    assert transcript("00000000-d8e1-4710-a248-2b738870c017", env(tmp_path)) is None
+
+
+def test_the_second_file_of_a_resume_is_removed_and_nothing_else(tmp_path: Path) -> None:
+    mine, stray = record(tmp_path, "28", "please begin"), record(tmp_path, "31")
+    other = record(tmp_path, "40", "something else", session=NAMESAKE)
+    assert tend(OLD, env(tmp_path)) == [stray]
+    assert (mine.exists(), stray.exists(), other.exists()) == (True, False, True)
+    assert tend(OLD, env(tmp_path)) == []
+
+
+def test_a_file_that_the_program_still_writes_into_is_left_until_it_lies_still(tmp_path: Path) -> None:
+    record(tmp_path, "28", "please begin")
+    stray = record(tmp_path, "31", age=0.0)
+    assert tend(OLD, env(tmp_path)) == []
+    assert stray.exists()
+
+
+def test_a_second_file_in_which_somebody_spoke_is_kept(tmp_path: Path) -> None:
+    record(tmp_path, "28", "please begin")
+    spoken = record(tmp_path, "31", "and go on")
+    assert tend(OLD, env(tmp_path)) == []
+    assert spoken.exists()
+
+
+def test_before_a_resume_the_record_is_copied_and_a_lost_one_is_put_back(tmp_path: Path) -> None:
+    mine, folder = record(tmp_path, "28", "please begin"), tmp_path / "session"
+    folder.mkdir()
+    content = mine.read_bytes()
+    keep_copy(OLD, env(tmp_path), folder)
+    mine.unlink()
+    keep_copy(OLD, env(tmp_path), folder)
+    assert mine.read_bytes() == content
+    assert (folder / "kept" / mine.name).stat().st_mode & 0o777 == 0o600
+
+
+def test_a_conversation_that_is_not_on_record_has_nothing_to_be_copied(tmp_path: Path) -> None:
+    folder = tmp_path / "session"
+    folder.mkdir()
+    keep_copy(OLD, env(tmp_path), folder)
+    assert list(folder.iterdir()) == []
