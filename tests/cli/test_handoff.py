@@ -15,7 +15,7 @@ def test_a_handoff_waits_and_shows_how_the_cycle_went(daemon: FakeDaemon, baton:
     daemon.answers |= {"handoff": {"cycle": "7f3a91c2", "session": "s-2"}, "handoff_wait": cycle()}
     result = baton("handoff", "shop", "--why", "lunch")
     assert result.exit_code == 0
-    assert daemon.asked("handoff") == {"session": "shop", "cwd": str(project), "why": "lunch"}
+    assert daemon.asked("handoff") == {"session": "shop", "cwd": str(project), "why": "lunch", "to": None}
     assert daemon.asked("handoff_wait") == {"cycle": "7f3a91c2"}
     assert "Session s-2 hands off in cycle 7f3a91c2." in result.stdout
     assert "Cycle 7f3a91c2 of session s-2: done" in result.stdout
@@ -34,7 +34,7 @@ def test_a_handoff_need_not_be_waited_for(daemon: FakeDaemon, baton: Baton, proj
     result = baton("handoff", "--no-wait")
     assert result.exit_code == 0
     assert "baton cycles show 7f3a91c2" in result.stdout
-    assert daemon.asked("handoff") == {"session": None, "cwd": str(project), "why": None}
+    assert daemon.asked("handoff") == {"session": None, "cwd": str(project), "why": None, "to": None}
     assert json.loads(baton("handoff", "--no-wait", "--json").stdout) == {
         "cycle": "7f3a91c2",
         "session": "s-2",

@@ -21,6 +21,7 @@ from batonpass.cli import (
     handoff,
     handoffs,
     init,
+    restore,
     run,
     status,
 )
@@ -78,6 +79,7 @@ app.command("exec", cls=run.WithAgentArguments, rich_help_panel=_WORK)(exec.exec
 app.command("adopt", rich_help_panel=_WORK)(adopt.adopt)
 app.command("handoff", rich_help_panel=_WORK)(handoff.handoff)
 app.command("continue", cls=run.WithAgentArguments, rich_help_panel=_WORK)(continue_.continue_)
+app.command("restore", rich_help_panel=_WORK)(restore.restore)
 app.command("status", rich_help_panel=_LOOK)(status.status)
 app.add_typer(handoffs.app, name="handoffs", rich_help_panel=_LOOK)
 app.add_typer(cycles.app, name="cycles", rich_help_panel=_LOOK)

@@ -33,6 +33,20 @@ class GuardRow(TypedDict):
     threshold_raised_by: float
 
 
+class RestoredSession(TypedDict):
+    """What became of a session that was to be brought back."""
+
+    session: str
+    name: str
+    agent: str
+    project: str
+    agent_session: str | None
+    how: str  # resumed, continued, left
+    why: str
+    successor: NotRequired[str]
+    attach: NotRequired[list[str]]
+
+
 class SessionRow(TypedDict):
     """One session, as `baton status` shows it."""
 

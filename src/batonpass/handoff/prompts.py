@@ -120,6 +120,11 @@ def back(tag: str, problems: Sequence[str], changes: Sequence[str]) -> str:
     )
 
 
+def restored(tag: str) -> str:
+    """The first word to a conversation that was brought back in the middle of its turn."""
+    return _filled("restored", None, {"tag": tag})
+
+
 def document_from_message(text: str) -> str | None:
     """The document that an agent put into its message because it could not write; None when there is none.
 
@@ -153,6 +158,7 @@ _NEEDED = {
     "kick": ("tag", "handoff", "receipt"),
     "correct": ("tag", "problems", "receipt"),
     "back": ("tag", "problems"),
+    "restored": ("tag",),
 }
 
 

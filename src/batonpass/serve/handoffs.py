@@ -86,7 +86,7 @@ class Handoffs:
         project = find(folder(request)).root
         path = self._document(request, project)
         same = {"agent": request.get("agent") or documents.agent_of(path)}
-        return await self._go_on({**request, **same}, documents.project_of(self.store, path) or project, path)
+        return await self.go_on({**request, **same}, documents.project_of(self.store, path) or project, path)
 
     async def _from_session(self, request: Mapping[str, Any]) -> dict[str, object]:
         rescued = await self._rescue.seal(request)
@@ -100,7 +100,7 @@ class Handoffs:
             "args": request.get("args") or list(last_arguments(rescued.watch.folder)),
         }
         try:
-            answer = await self._go_on({**request, **same}, old.project, document)
+            answer = await self.go_on({**request, **same}, old.project, document)
         except Refusal as refusal:
             self._rescue.take_back(rescued)
             again = f"the handoff is sealed, go on with: baton continue {document}"
@@ -108,7 +108,7 @@ class Handoffs:
         self._rescue.end(rescued)
         return {**answer, "predecessor": old.id}
 
-    async def _go_on(self, request: Mapping[str, Any], project: Path, path: Path) -> dict[str, object]:
+    async def go_on(self, request: Mapping[str, Any], project: Path, path: Path) -> dict[str, object]:
         """Start the successor, and follow it until its receipt is right."""
         cycle, began = self.daemon.new_id(), self.daemon.clock.now()
         try:

@@ -9,6 +9,7 @@ from batonpass.agents.base import HookKind
 from batonpass.serve.api import Operation, Refusal
 from batonpass.serve.cycles import Cycles
 from batonpass.serve.handoffs import Handoffs
+from batonpass.serve.restore import Restore
 from batonpass.serve.sessions import Sessions
 from batonpass.serve.status import about
 from batonpass.store import StoreAway, StoreError
@@ -25,6 +26,7 @@ class Operations:
         self._sessions = Sessions(daemon)
         self._cycles = Cycles(daemon, self._sessions)
         self._handoffs = Handoffs(daemon, self._sessions, self._cycles)
+        self._restore = Restore(daemon, self._sessions, self._handoffs.go_on)
 
     def table(self) -> dict[str, Operation]:
         """Every operation by its name. A store that is away is told as it is, in its own sentence."""
@@ -35,6 +37,7 @@ class Operations:
             **self._sessions.table(),
             **self._cycles.table(),
             **self._handoffs.table(),
+            **self._restore.table(),
         }
         return {name: _told(operation) for name, operation in every.items()}
 

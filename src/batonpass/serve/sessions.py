@@ -81,9 +81,10 @@ class Sessions:
         self.daemon.follow_files()
         if watch.notice:
             await self.daemon.tell(watch.session.id, watch.notice)
-        return {**views.session_record(watch), "attach": await self._attach(watch), "notice": watch.notice}
+        return {**views.session_record(watch), "attach": await self.attach(watch), "notice": watch.notice}
 
-    async def _attach(self, watch: Watch) -> list[str]:
+    async def attach(self, watch: Watch) -> list[str]:
+        """The command that shows the session."""
         assert watch.session.pane is not None
         terminal = self.daemon.terminal(watch.session.pane.socket)
         return terminal.attach_argv(await terminal.info(watch.session.pane))
@@ -104,7 +105,7 @@ class Sessions:
                 self.supervisor.add(watch)
                 self.supervisor.take_news(watch)
                 self.daemon.follow_files()
-                return {**views.session_record(watch), "attach": await self._attach(watch)}
+                return {**views.session_record(watch), "attach": await self.attach(watch)}
         where = f"pane {wanted}" if wanted else "any pane"
         raise Refusal(f"no running agent was found in {where} that Baton does not watch already", 3)
 

@@ -13,6 +13,7 @@ from batonpass.terminals.base import PaneGone, PaneInfo, Terminal, TerminalError
 
 log = logging.getLogger(__name__)
 
+DIED = "SESSION_DIED"  # the event, with what the session did before, and whether tmux went with it
 _DIALOG_SECONDS = 2.0  # a permission hook that is deciding looks like a dialog for a moment
 _START_SECONDS = 4.0  # by then an agent has either said something or shows a dialog
 
@@ -78,19 +79,26 @@ class Health:
         if info is not None:
             watch.see_title(info.title)
         if info is None:
-            await self._gone(watch, "its pane is gone", closed=watch.leaving)
+            server = all(ref.server_pid != pane.server_pid for ref in panes)
+            await self._gone(watch, "its pane is gone", closed=watch.leaving, server=server)
         elif info.dead:
             closed = watch.leaving or info.dead_status == 0
             await self._gone(watch, f"its process ended with status {info.dead_status}", closed=closed)
         elif watch.session.adopted and watch.status.state is State.DEAD:
             await self._gone(watch, "the agent in the pane has ended", closed=True)
 
-    async def _gone(self, watch: Watch, why: str, *, closed: bool) -> None:
-        """A session that its user closed is over; one that died is kept, so that it can be continued."""
+    async def _gone(self, watch: Watch, why: str, *, closed: bool, server: bool = False) -> None:
+        """A session that its user closed is over; one that died is kept, so that it can be continued.
+
+        `server` when the whole tmux server went, as at a reboot.
+        """
         state = State.ENDED if closed else State.DEAD
         if watch.session.state in (state, State.ENDED):
             return
         now = self._supervisor.clock.now()
+        if not closed:
+            told = {"why": why, "was": str(watch.session.state), "server": server}
+            self._supervisor.store.add_event(DIED, now, watch.session.id, None, told)
         watch.session = replace(watch.session, state=state, ended=now if closed else None)
         watch.status = Status(state)
         watch.changed()
@@ -99,6 +107,10 @@ class Health:
             await self._close(watch)
         elif watch.step is None:
             name = watch.session.name
+            if server:
+                again = "bring back every session that went with it with: baton restore"
+                await self._supervisor.notify(watch.session.id, f"{name} went with its tmux server; {again}")
+                return
             rescue = f"what it knew is in its record, go on from that with: baton continue --from {watch.session.id}"
             await self._supervisor.notify(watch.session.id, f"{name} died: {why}; {rescue}")
 

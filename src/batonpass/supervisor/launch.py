@@ -8,6 +8,7 @@ import sys
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from pathlib import Path
+from typing import Any
 
 from batonpass import _entry, agents
 from batonpass.agents.base import Launch, LaunchOrder, Status
@@ -162,6 +163,21 @@ class PaneLauncher:
         others[to.agent] = [*to.args, *agents.get(to.agent).arguments(wanted, to.models)]
         write_private(path, json.dumps({**order, "agent": first}))
 
+    async def reopen_pane(self, watch: Watch, *, kick: str | None, resume: str | None, socket: str) -> None:
+        """The session's agent in a new pane of the session's own name. Raises LaunchError, TerminalError, OSError."""
+        session = watch.session
+        launch = self._write(
+            session.id, session.agent, session.project, kick, resume, session.model, session.permission_mode
+        )
+        info = await self._terminal(socket).open(session.name, session.project, self._argv(session.id))
+        watch.env = dict(launch.env)
+        watch.leaving = False
+        watch.session = replace(
+            session, name=info.session_name, pane=info.ref, pid=info.pid, state=State.STARTING, ended=None
+        )
+        watch.status = Status(State.STARTING)
+        watch.changed()
+
     async def replaced(self, watch: Watch, pid: int | None) -> bool:
         """Whether another process than this one runs in the pane already; the session is then bound to it."""
         pane = watch.session.pane
@@ -231,12 +247,19 @@ def began_with(folder: Path) -> Path | None:
         return None
 
 
+def last_order(folder: Path) -> Mapping[str, Any] | None:
+    """How a session was started (`args`, `env`), as far as that is still kept."""
+    try:
+        order: dict[str, Any] = json.loads((folder / "order.json").read_text(encoding="utf-8"))
+    except (OSError, ValueError):
+        return None
+    return order if isinstance(order.get("args"), list) else None
+
+
 def last_arguments(folder: Path) -> tuple[str, ...]:
     """The user's own arguments that a session was started with, as far as they are still kept."""
-    try:
-        return tuple(json.loads((folder / "order.json").read_text(encoding="utf-8"))["args"])
-    except (OSError, ValueError, LookupError):
-        return ()
+    order = last_order(folder)
+    return tuple(order["args"]) if order else ()
 
 
 def forget_order(folder: Path) -> None:
