@@ -170,7 +170,7 @@ async def test_a_failure_that_only_standard_output_tells_is_an_error(order: Call
 
 async def test_a_program_that_ends_badly_is_quoted(order: Callable[..., HeadlessOrder]) -> None:
     result = await run(Shell("echo one >&2; echo no such flag >&2; exit 9"), order(), nobody)
-    assert (result.exit, result.error, result.detail) == (9, "other", "no such flag")
+    assert (result.exit, result.error, result.detail) == (9, "other", "one no such flag")
     silent = await run(Shell("exit 9"), order(), nobody)
     assert silent.detail == "it ended with status 9 and said nothing"
 

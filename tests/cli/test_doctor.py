@@ -164,6 +164,15 @@ def test_broken_codex_settings_are_named(tmp_path: Path) -> None:
     assert (check.ok, "config.toml cannot be read" in check.found) == (False, True)
 
 
+def test_agents_of_the_second_tier_are_marked_as_experimental_and_nobody_must_have_them(
+    programs: Callable[..., dict[str, str]],
+) -> None:
+    found = {check.name: check for check in checks.experimental(programs(qwen="0.15.10"))}
+    assert found["qwen"].found == "0.15.10 (experimental: only `baton exec qwen`, with its usage)"
+    assert found["aider"].found.startswith("not installed (experimental")
+    assert all(check.ok and not check.essential for check in found.values())
+
+
 def test_a_state_folder_is_looked_at_and_not_made(tmp_path: Path) -> None:
     assert checks.state_folder(tmp_path / "a" / "b").ok
     assert list(tmp_path.iterdir()) == []
@@ -215,6 +224,9 @@ def test_the_doctor_is_content_without_claude(
         "codex",
         "codex hooks",
         "gemini",
+        "aider",
+        "copilot",
+        "qwen",
     ]
     assert set(told["checks"][0]) == {"name", "ok", "found", "mend", "essential"}
     assert os.environ["HOME"] not in told["checks"][0]["found"]

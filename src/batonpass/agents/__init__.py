@@ -18,6 +18,12 @@ _HEADLESS = {
     "codex": "batonpass.agents.codex.headless:CodexHeadless",
     "scripted": "batonpass.agents.scripted.headless:ScriptedHeadless",
 }
+# Of the second tier: read, and run headless, but not supervised.
+_EXPERIMENTAL = {
+    "aider": "batonpass.agents.aider.headless:AiderHeadless",
+    "copilot": "batonpass.agents.copilot.headless:CopilotHeadless",
+    "qwen": "batonpass.agents.qwen.headless:QwenHeadless",
+}
 
 
 class UnknownAgent(LookupError):
@@ -35,7 +41,12 @@ def names() -> tuple[str, ...]:
 
 def headless_names() -> tuple[str, ...]:
     """Every name that `headless` accepts."""
-    return tuple(_HEADLESS)
+    return (*_HEADLESS, *_EXPERIMENTAL)
+
+
+def experimental_names() -> tuple[str, ...]:
+    """Those among them that Baton only reads and runs headless, as far as that was tried."""
+    return tuple(_EXPERIMENTAL)
 
 
 def get(name: str) -> Agent:
@@ -46,7 +57,7 @@ def get(name: str) -> Agent:
 
 def headless(name: str) -> Headless:
     """One headless run of the agent of that name. Raises UnknownAgent."""
-    run: Headless = _made(name, _HEADLESS)
+    run: Headless = _made(name, {**_HEADLESS, **_EXPERIMENTAL})
     return run
 
 

@@ -18,6 +18,7 @@ Tell = Callable[[Event], None]
 Events = tuple[Event, ...]
 
 _BLOCK = 64 << 10
+_QUOTED = 500
 _LAST_WORDS = 4096  # of standard error, for the sentence that says what went wrong
 _PATIENCE = 5.0  # from the request to end to the end by force
 _DRAIN = 1.0  # for what is left in the pipes when the agent has ended
@@ -99,6 +100,7 @@ class _Talk:
     def __init__(self, agent: Headless, tell: Tell, clock: Clock) -> None:
         self._agent, self.tell, self._clock = agent, tell, clock
         self._began = False
+        self.heard = False
         self.said: str | None = None
         self.failed: Failed | None = None
         self.last_words = b""
@@ -149,6 +151,7 @@ class _Talk:
             self._began = True
             self.tell(Began(at, told.agent_session, told.model))
         for event in heard:
+            self.heard = True
             if isinstance(event, Said):
                 self.said = event.text
             elif isinstance(event, Failed):
@@ -161,7 +164,8 @@ class _Record:
 
     def __init__(self, agent: Headless, order: HeadlessOrder) -> None:
         self._agent, self._order = agent, order
-        self._past = agent.reads.past(order.resume, order.env) if order.resume else None
+        session = order.resume or agent.told.agent_session
+        self._past = agent.reads.past(session, order.env) if session else None
         self._before = agent.reads.record(self._past.transcript).read().events if self._past else ()
 
     def result(self, talk: _Talk, status: int, timed_out: bool) -> HeadlessResult:
@@ -169,8 +173,8 @@ class _Record:
         session = told.agent_session or self._order.resume
         whole, news = self._read(session)
         reading = readable.of_events(self._agent.reads, session or "", whole, self._order.env, window=told.window)
-        if usage := next((event for event in reversed(news) if isinstance(event, Used)), None):
-            talk.tell(usage)
+        for event in _untold(talk, news):
+            talk.tell(event)
         error, detail = _error(talk, news, status)
         if timed_out:
             error, detail = TIMEOUT, f"it was stopped after {self._order.seconds:g} s"
@@ -196,6 +200,13 @@ class _Record:
         return whole, whole[begun:]
 
 
+def _untold(talk: _Talk, news: Events) -> Events:
+    """The usage; and for an agent that prints nothing that could be heard, all that its record tells."""
+    if not talk.heard:
+        return news
+    return tuple([event for event in news if isinstance(event, Used)][-1:])
+
+
 def _last_said(news: Events) -> str:
     return next((event.text for event in reversed(news) if isinstance(event, Said)), "")
 
@@ -207,8 +218,8 @@ def _error(talk: _Talk, news: Events, status: int) -> tuple[str | None, str]:
     if failed is not None:
         return failed.kind, failed.text or (talk.failed.text if talk.failed else "")
     if status:
-        words = [line.strip() for line in talk.last_words.decode("utf-8", "replace").splitlines() if line.strip()]
-        return "other", words[-1] if words else f"it ended with status {status} and said nothing"
+        words = " ".join(talk.last_words.decode("utf-8", "replace").split())
+        return "other", words[-_QUOTED:] or f"it ended with status {status} and said nothing"
     return None, ""
 
 

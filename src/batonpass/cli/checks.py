@@ -12,7 +12,8 @@ from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from pathlib import Path
 
-from batonpass import __version__
+from batonpass import __version__, agents
+from batonpass.agents import programs
 from batonpass.cli.client import NotRunning, Refused, call, log_path, state_home
 
 # Older ones lack the control-mode flags by which Baton looks on without resizing anybody's windows.
@@ -46,6 +47,7 @@ def checks(env: Mapping[str, str], cwd: Path) -> Iterator[Check]:
     yield codex(env)
     yield codex_hooks(env)
     yield gemini(env)
+    yield from experimental(env)
 
 
 def python(version: tuple[int, ...]) -> Check:
@@ -149,6 +151,14 @@ def codex_hooks(env: Mapping[str, str], managed: Path = Path("/etc/codex/require
 def gemini(env: Mapping[str, str]) -> Check:
     """Whether Gemini CLI is there; who does not use it misses nothing."""
     return _agent("gemini", env.get("BATON_GEMINI") or "gemini", "@google/gemini-cli", env)
+
+
+def experimental(env: Mapping[str, str]) -> Iterator[Check]:
+    """The agents of the second tier; nobody needs one, so one that is not there is no fault."""
+    for name in agents.experimental_names():
+        said = _version_of([env.get(programs.variable(name)) or name, "--version"], env)
+        found = f"{said or 'not installed'} (experimental: only `baton exec {name}`, with its usage)"
+        yield Check(name, True, found, essential=False)
 
 
 def _agent(name: str, program: str, package: str, env: Mapping[str, str]) -> Check:

@@ -1,7 +1,7 @@
 """Look at a JSONL file as it is now: from its end, for the latest word, or as a whole, for facts."""
 
 import os
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from pathlib import Path
 from typing import BinaryIO, TypeVar
 
@@ -9,10 +9,12 @@ from batonpass.disk import open_plain
 from batonpass.transcripts.events import Event
 from batonpass.transcripts.lines import LINE_LIMIT, Splitter
 from batonpass.transcripts.tail import Cursor, Parse, cursor_at
+from batonpass.untrusted import decode
 
 E = TypeVar("E", bound=Event)
 
 _BLOCK = 64 << 10
+_FIRST_LINE = 1 << 20
 
 
 def all_events(path: Path, parse: Parse) -> Iterator[Event]:
@@ -32,6 +34,16 @@ def all_events(path: Path, parse: Parse) -> Iterator[Event]:
         for line, _ in splitter.feed(b"\n"):
             if line is not None:
                 yield from parse(line)
+
+
+def first_entry(path: Path) -> Mapping[str, object]:
+    """The object in a file's first line, which tells whose it is; empty where there is none."""
+    try:
+        with open_plain(path) as stream:
+            entry = decode(stream.readline(_FIRST_LINE))
+    except (OSError, ValueError):
+        return {}
+    return entry if isinstance(entry, dict) else {}
 
 
 def last(path: Path, parse: Parse, *types: type[E]) -> E | None:
