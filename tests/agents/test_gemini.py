@@ -228,8 +228,9 @@ def test_answers_have_the_form_that_it_reads() -> None:
 # -- state ------------------------------------------------------------------------------------------
 
 
-def binding(title: str = "", since: float = 0.0, journal: Path | None = None, pid: int | None = None) -> Binding:
-    return Binding(pid or os.getpid(), OLD, journal, Path(), title=title, title_since=since)
+def binding(title: str = "", seen: float = 0.0, journal: Path | None = None, pid: int | None = None) -> Binding:
+    """With a title that stands there for long and was last seen at that moment."""
+    return Binding(pid or os.getpid(), OLD, journal, Path(), title=title, title_since=1.0, title_at=seen)
 
 
 @pytest.mark.parametrize(
@@ -256,6 +257,8 @@ def test_the_latest_word_counts_whoever_said_it() -> None:
     agent.report({"hook_event_name": "AfterAgent", "session_id": OLD, "timestamp": later})
     said = agent.status(binding("✦  Working… (shop)", moment + 1))
     assert (said.state, said.since) == (State.IDLE, moment + 9)
+    shown = agent.status(binding("✦  Working… (shop)", moment + 10))
+    assert (shown.state, shown.since) == (State.BUSY, 1.0), "its hook is heard before it is done with the turn"
 
 
 def test_a_request_that_was_cancelled_ends_without_its_hook(tmp_path: Path) -> None:

@@ -1,3 +1,5 @@
+import asyncio
+import signal
 from collections.abc import Sequence
 from dataclasses import replace
 from pathlib import Path
@@ -43,6 +45,7 @@ class FakeServer:
 class Scene:
     def __init__(self, folder: Path, store: Store, clock: HastyClock) -> None:
         self.told: list[str] = []
+        self.brought_back: list[str] = []
         self.clock, self.store, self.agent, self.server = clock, store, ToldAgent(), FakeServer()
         supervisor = Supervisor(store, clock, Settings(folder / "home", {}), self._notify)
         self.watch: Watch = a_watch(folder, clock, self.agent, created=clock.now())[0]
@@ -52,7 +55,11 @@ class Scene:
 
     def later(self) -> Health:
         """A daemon of a later time, which remembers nothing but what is in the store."""
-        return Health(self._supervisor, lambda socket: cast(Terminal, self.server))
+        return Health(self._supervisor, lambda socket: cast(Terminal, self.server), self._bring_back)
+
+    async def _bring_back(self, watch: Watch) -> None:
+        self.brought_back.append(watch.session.id)
+        self.server.panes = [ALIVE]
 
     async def _notify(self, session: str, text: str) -> None:
         self.told.append(text)
@@ -82,6 +89,41 @@ async def test_an_agent_that_died_is_kept_as_dead_and_told_once(scene: Scene) ->
     assert len(scene.told) == 1
     assert "shop died: its process ended with status 137" in scene.told[0]
     assert scene.server.closed == []
+
+
+async def test_an_agent_that_only_restarted_itself_is_brought_back_and_not_for_ever(
+    scene: Scene, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(scene.agent, "restarts", lambda status, binding: status == 42)
+    scene.server.panes = [replace(ALIVE, dead=True, dead_status=42)]
+    await scene.look()
+    assert (scene.brought_back, scene.told, scene.watch.gone) == ([scene.watch.session.id], [], False)
+    scene.server.panes = [replace(ALIVE, dead=True, dead_status=42)]
+    await scene.look()
+    assert (len(scene.brought_back), scene.saved) == (1, State.DEAD)
+
+
+async def test_what_an_agent_leaves_running_behind_a_pane_that_vanished_is_ended(
+    scene: Scene, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    orphan = await asyncio.create_subprocess_exec("sleep", "60")
+    monkeypatch.setattr(scene.agent, "leftovers", lambda binding: [orphan.pid])
+    scene.server.panes = []
+    await scene.look()
+    assert await asyncio.wait_for(orphan.wait(), 20) == -signal.SIGTERM
+    assert scene.saved is State.DEAD
+
+
+async def test_a_dialog_behind_which_an_agent_calls_itself_idle_is_told(
+    scene: Scene, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(scene.agent, "says_waiting", False)
+    scene.agent.dialog_shown = "asks whether to trust this folder"
+    scene.clock.advance(5)
+    await scene.look()
+    scene.clock.advance(3)
+    await scene.look()
+    assert scene.told == ["shop waits for a person: asks whether to trust this folder"]
 
 
 async def test_a_pane_that_vanished_is_a_death_too(scene: Scene) -> None:

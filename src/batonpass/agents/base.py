@@ -144,7 +144,8 @@ class Binding:
     folder: Path  # the session's private folder
     env: Mapping[str, str] = field(default_factory=dict)
     title: str = ""  # of its window, by which some agents tell their state,
-    title_since: float = 0.0  # and when it was first seen
+    title_since: float = 0.0  # when it was first seen,
+    title_at: float = 0.0  # and last
 
 
 @dataclass(frozen=True, slots=True)
@@ -267,6 +268,10 @@ class Agent(Protocol):
 
     def tend(self, binding: Binding) -> None:
         """Put right what the agent leaves behind that would harm a conversation; asked for every second or so."""
+        ...
+
+    def restarts(self, status: int | None, binding: Binding) -> bool:
+        """Whether a process that ended with this status did so only to be started again, with its conversation."""
         ...
 
     def leftovers(self, binding: Binding) -> Sequence[int]:

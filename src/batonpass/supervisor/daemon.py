@@ -84,7 +84,7 @@ class Daemon:
             hold=hold,
         )
         self._engine = Engine(url, self.host, self.stage)
-        self._health = Health(self.supervisor, self.terminal)
+        self._health = Health(self.supervisor, self.terminal, self._bring_back)
         self.spool = Spool(root, self.store, self.host)
         self.outage = Outage(self.store, self.clock, self._catch_up)
         self._tidy = Tidy(self.supervisor, self.store, self.config, root, self.host)
@@ -120,6 +120,10 @@ class Daemon:
             await notify.desktop("Baton", sentence)
         if wishes.command:
             await notify.command(wishes.command, session, sentence)
+
+    async def _bring_back(self, watch: Watch) -> None:
+        """Start an agent that ended again, in its pane and with its conversation."""
+        await self.launcher.respawn(watch, kick=None, resume=watch.conversation.agent_session)
 
     async def prime_again(self, watch: Watch) -> None:
         """The agent is about to compact: lay out what a machine knows, so that the context is primed again."""

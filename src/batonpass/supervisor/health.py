@@ -1,10 +1,11 @@
 """The look round: what no event tells. Panes that died or vanished, dialogs nobody answers, hooks that do not fire."""
 
 import logging
-from collections.abc import Callable
+from collections.abc import Awaitable, Callable
 from dataclasses import replace
 
-from batonpass.agents.base import Status
+from batonpass.agents.base import BoxState, LaunchError, Status
+from batonpass.agents.processes import end
 from batonpass.session import PaneRef, State
 from batonpass.supervisor.act import Supervisor
 from batonpass.supervisor.launch import forget_order
@@ -15,16 +16,26 @@ log = logging.getLogger(__name__)
 
 DIED = "SESSION_DIED"  # the event, with what the session did before, and whether tmux went with it
 _DIALOG_SECONDS = 2.0  # a permission hook that is deciding looks like a dialog for a moment
+_SETTLED_LOOKS = 10
+_AGAIN_SECONDS = 60.0
 _START_SECONDS = 4.0  # by then an agent has either said something or shows a dialog
 
 
 class Health:
     """Looks at every session now and then, and says what a person should know, once."""
 
-    def __init__(self, supervisor: Supervisor, terminal: Callable[[str], Terminal]) -> None:
-        self._supervisor, self._terminal = supervisor, terminal
+    def __init__(
+        self,
+        supervisor: Supervisor,
+        terminal: Callable[[str], Terminal],
+        bring_back: Callable[[Watch], Awaitable[None]],
+    ) -> None:
+        self._supervisor, self._terminal, self._bring_back = supervisor, terminal, bring_back
+        self._brought_back: dict[str, float] = {}
+        self._unreaped: set[str] = set()
         self._told: dict[str, str] = {}
         self._waiting_since: dict[str, float] = {}
+        self._box_seen: dict[tuple[str, int | None], int] = {}  # looks in a row, for each process of a session
         self._troubles: dict[str, str] = {}
         self._unheard: set[str] = set()
 
@@ -79,13 +90,36 @@ class Health:
         if info is not None:
             watch.see_title(info.title)
         if info is None:
+            await end(watch.agent.leftovers(watch.binding), self._supervisor.clock)  # nobody could reach it any more
             server = all(ref.server_pid != pane.server_pid for ref in panes)
             await self._gone(watch, "its pane is gone", closed=watch.leaving, server=server)
+        elif info.dead and info.dead_status is None and watch.session.id not in self._unreaped:
+            self._unreaped.add(watch.session.id)  # its status is told a moment later
+        elif info.dead and self._only_restarts(watch, info):
+            self._brought_back[watch.session.id] = self._supervisor.clock.ticks()
+            await self._come_back(watch)
         elif info.dead:
             closed = watch.leaving or info.dead_status == 0
             await self._gone(watch, f"its process ended with status {info.dead_status}", closed=closed)
         elif watch.session.adopted and watch.status.state is State.DEAD:
             await self._gone(watch, "the agent in the pane has ended", closed=True)
+        elif watch.status.state is State.DEAD:  # the pane's process has ended, and something of its own goes on there
+            await end(watch.agent.leftovers(watch.binding), self._supervisor.clock)
+
+    def _only_restarts(self, watch: Watch, info: PaneInfo) -> bool:
+        """Whether the agent ended to be started again; one that does so again at once is left as it is."""
+        if watch.session.adopted or watch.step is not None or watch.session.state is State.DEAD:
+            return False
+        last = self._brought_back.get(watch.session.id)
+        soon = last is not None and self._supervisor.clock.ticks() - last < _AGAIN_SECONDS
+        return not soon and watch.agent.restarts(info.dead_status, watch.binding)
+
+    async def _come_back(self, watch: Watch) -> None:
+        try:
+            await self._bring_back(watch)
+            log.info("%s restarted itself and was brought back with its conversation", watch.session.name)
+        except (TerminalError, LaunchError) as error:
+            await self._gone(watch, f"it restarted itself and could not be brought back: {error}", closed=False)
 
     async def _gone(self, watch: Watch, why: str, *, closed: bool, server: bool = False) -> None:
         """A session that its user closed is over; one that died is kept, so that it can be continued.
@@ -140,8 +174,8 @@ class Health:
 
     async def _check_dialog(self, watch: Watch) -> None:
         session, now = watch.session, self._supervisor.clock.ticks()
-        # Before its first prompt an agent may call itself idle behind a dialog of its start.
-        fresh = watch.status.state is State.IDLE and not watch.conversation.prompts
+        # Until its box has come to stay, an agent may call itself idle behind a dialog of its start.
+        fresh = watch.status.state is State.IDLE and self._box_seen.get((session.id, session.pid), 0) < _SETTLED_LOOKS
         silent = not watch.agent.says_waiting and (watch.status.state is State.BUSY or fresh)
         if silent or watch.status.state in (State.STARTING, State.UNKNOWN):
             await self._check_start(watch)
@@ -185,3 +219,6 @@ class Health:
             log.warning("the screen of %s cannot be read: %s", watch.session.name, error)
             return
         watch.dialog = watch.agent.dialog(screen)
+        process = watch.session.id, watch.session.pid
+        seen = watch.dialog is None and watch.agent.box(screen).state is not BoxState.UNKNOWN
+        self._box_seen[process] = self._box_seen.get(process, 0) + 1 if seen else 0

@@ -66,7 +66,7 @@ class Watch:
         self.leaving = False  # the user closed the agent
         self.notice: str | None = None  # what the user should know of how it was started
         self.title = ""  # of the pane's window
-        self.title_since = 0.0
+        self.title_since = self.title_at = 0.0
         self.dialog: str | None = None  # what the screen shows where the agent itself says nothing yet
         self.heard: Callable[[News], None] = lambda news: None  # whoever acts on what a read brings
         self._others: dict[str, Agent] = {}  # who held conversations before a switch, by their ids
@@ -111,6 +111,7 @@ class Watch:
             env=self.env,
             title=self.title,
             title_since=self.title_since,
+            title_at=self.title_at,
         )
 
     @property
@@ -119,8 +120,9 @@ class Watch:
 
     def see_title(self, title: str) -> None:
         """Take in what the title of its window is now; some agents tell their state by it."""
+        self.title_at = self.clock.now()
         if title != self.title:
-            self.title, self.title_since = title, self.clock.now()
+            self.title, self.title_since = title, self.title_at
 
     def refresh(self) -> bool:
         """Ask the agent's own record for its state; True when it changed."""

@@ -97,6 +97,9 @@ class Claude:
     def tend(self, binding: Binding) -> None:
         """Nothing to do: it leaves nothing behind that would do harm."""
 
+    def restarts(self, status: int | None, binding: Binding) -> bool:
+        return False
+
     def leftovers(self, binding: Binding) -> Sequence[int]:
         return ()
 

@@ -115,6 +115,9 @@ class Gemini:
         if binding.agent_session is not None:
             resume.tend(binding.agent_session, binding.env)
 
+    def restarts(self, status: int | None, binding: Binding) -> bool:
+        return resume.restarts(status, binding)
+
     def leftovers(self, binding: Binding) -> Sequence[int]:
         return running.leftovers(binding)
 

@@ -12,6 +12,7 @@ from collections.abc import Iterator, Mapping
 from contextlib import suppress
 from pathlib import Path
 
+from batonpass.agents.base import Binding
 from batonpass.agents.gemini.places import user_folder
 from batonpass.agents.gemini.record import Journal
 from batonpass.disk import open_plain
@@ -21,6 +22,7 @@ from batonpass.untrusted import decode
 
 _KEPT = "kept"  # in a session's folder
 _STILL_SECONDS = 3.0  # the program writes into the second file only while it starts
+_REFUSED = 42  # its exit status for words that it cannot start with
 _SHORT = 8  # characters of the id in a file's name
 _FIRST_LINES = 1 << 16
 
@@ -67,6 +69,17 @@ def keep_copy(session: str, env: Mapping[str, str], folder: Path) -> None:
         if session_of(copy) == session and not lost.exists():
             lost.parent.mkdir(parents=True, exist_ok=True)
             shutil.copyfile(copy, lost)
+
+
+def restarts(status: int | None, binding: Binding) -> bool:
+    """Whether it ended because it wanted to start anew, as it does for a trusted folder or a setting.
+
+    It does so with the words it was started with, and then refuses the id in them, as that conversation exists.
+    """
+    if status != _REFUSED or binding.agent_session is None:
+        return False
+    record = transcript(binding.agent_session, binding.env)
+    return record is not None and _has_talk(record)
 
 
 def tend(session: str, env: Mapping[str, str]) -> list[Path]:

@@ -1,6 +1,6 @@
 """What a running Gemini CLI says of itself: its window title, its hooks, and the prompts in its journal.
 
-Each of them tells a change of state at a moment; the latest one counts. A cancelled request ends without its hook,
+Each of them tells the state at a moment; the latest one counts. A cancelled request ends without its hook,
 and a user may have switched the title off, so none of them would do alone.
 """
 
@@ -87,18 +87,21 @@ def status(binding: Binding, turns: Turns) -> Status:
         return Status(State.UNKNOWN)
     if not processes.alive(binding.pid):
         return Status(State.DEAD)
-    words = [turns.last(binding.agent_session, binding.transcript), _titled(binding)]
+    titled = _titled(binding)
+    words = [turns.last(binding.agent_session, binding.transcript), titled]
     word = max((word for word in words if word), key=lambda word: word.at, default=None)
     front = turns.front(binding)
     if word is None:
         return Status(State.UNKNOWN, front)
     waiting = WAITS if word.state is State.WAITING else None
-    return Status(word.state, front, word.at, waiting)
+    since = binding.title_since if word is titled else word.at
+    return Status(word.state, front, since, waiting)
 
 
 def _titled(binding: Binding) -> Word | None:
+    """A title tells the state at the moment it is seen, however long it has stood there."""
     state = title_state(binding.title)
-    return None if state is None else Word(state, binding.title_since)
+    return None if state is None else Word(state, binding.title_at)
 
 
 def title_state(title: str | None) -> State | None:
