@@ -4,7 +4,7 @@ import json
 import os
 from pathlib import Path
 
-from batonpass.agents.gemini.resume import keep_copy, tend, transcript
+from batonpass.agents.gemini.resume import keep_copy, kept, tend, transcript
 
 OLD = "e412b7a3-d8e1-4710-a248-2b738870c017"
 NAMESAKE = "e412b7a3-0000-4000-8000-000000000000"  # of the same short id
@@ -78,3 +78,25 @@ def test_a_conversation_that_is_not_on_record_has_nothing_to_be_copied(tmp_path:
     folder.mkdir()
     keep_copy(OLD, env(tmp_path), folder)
     assert list(folder.iterdir()) == []
+
+
+def test_after_a_run_that_resumed_and_ended_nothing_of_it_lies_beside_the_record(tmp_path: Path) -> None:
+    mine = record(tmp_path, "28", "please begin")
+    with kept(OLD, env(tmp_path)):
+        stray = record(tmp_path, "31", age=0.0)
+    assert (mine.exists(), stray.exists()) == (True, False)
+
+
+def test_a_record_that_a_run_has_destroyed_is_put_back(tmp_path: Path) -> None:
+    mine = record(tmp_path, "28", "please begin")
+    before = mine.read_bytes()
+    with kept(OLD, env(tmp_path)):
+        mine.unlink()
+    assert mine.read_bytes() == before
+
+
+def test_a_conversation_that_is_not_known_is_left_to_the_program(tmp_path: Path) -> None:
+    chats(tmp_path)
+    with kept(OLD, env(tmp_path)):
+        pass
+    assert list(chats(tmp_path).iterdir()) == []

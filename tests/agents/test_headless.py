@@ -10,6 +10,7 @@ from batonpass import agents
 from batonpass.agents.base import NotInstalled
 from batonpass.agents.claude.headless import ClaudeHeadless
 from batonpass.agents.codex.headless import CodexHeadless
+from batonpass.agents.gemini.headless import GeminiHeadless
 from batonpass.agents.headless import Headless, HeadlessOrder
 from batonpass.agents.wishes import Approval
 from batonpass.transcripts.events import Event, Failed, Said, ToolCalled, ToolReturned, TurnEnded, Used
@@ -88,7 +89,7 @@ def test_more_than_the_agent_does_unasked_is_allowed_only_when_asked_for(name: s
     assert not risky
 
 
-@pytest.mark.parametrize("name", ["claude", "codex"])
+@pytest.mark.parametrize("name", ["claude", "codex", "gemini", "qwen", "copilot"])
 def test_an_agent_that_is_not_installed_is_said_with_the_command_that_installs_it(name: str, tmp_path: Path) -> None:
     with pytest.raises(NotInstalled, match="npm install -g"):
         agents.headless(name).command(HeadlessOrder("go", tmp_path, {"PATH": str(tmp_path / "nothing")}))
@@ -156,3 +157,27 @@ def test_codexs_sub_agents_are_a_tool_like_others() -> None:
 def test_a_failed_turn_of_codex_is_told_with_its_words() -> None:
     said = {"type": "turn.failed", "error": {"message": "stream disconnected"}}
     assert heard(CodexHeadless(), *lines(said)) == [Failed(7.0, "other", "stream disconnected")]
+
+
+def test_gemini_tells_conversation_tools_and_its_words_as_one_text() -> None:
+    run = GeminiHeadless()
+    events = heard(run, *(FIXTURES / "gemini" / "stdout-stream-json.jsonl").read_bytes().splitlines())
+    call = "run_shell_command__574a2c23d14f"
+    assert events == [
+        ToolCalled(7.0, call, "run_shell_command", {"command": "echo hi", "description": "scripted"}),
+        ToolReturned(7.0, call, True, "hi"),
+        Said(7.0, "First done.", ""),
+        TurnEnded(7.0),
+    ]
+    assert (run.told.agent_session, run.told.model) == ("3af9dc71-d672-4ccd-be73-af21fd56e563", "gemini-2.5-pro")
+
+
+def test_geminis_sub_agents_are_a_tool_like_others() -> None:
+    run = GeminiHeadless()
+    events = heard(run, *(FIXTURES / "gemini" / "stdout-stream-json-subagent.jsonl").read_bytes().splitlines())
+    assert [type(event) for event in events] == [ToolCalled, ToolReturned, Said, TurnEnded]
+
+
+def test_a_failed_run_of_gemini_is_told_with_its_words() -> None:
+    said = {"type": "result", "status": "error", "error": {"type": "FatalError", "message": "quota"}, "stats": {}}
+    assert heard(GeminiHeadless(), *lines(said)) == [Failed(7.0, "other", "quota")]

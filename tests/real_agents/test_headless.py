@@ -1,6 +1,7 @@
 """Real agents without a screen: a prompt in, events and usage out, the conversation gone on with by its id."""
 
 import asyncio
+import re
 import threading
 from collections.abc import Mapping
 from pathlib import Path
@@ -15,6 +16,7 @@ from batonpass.agents.wishes import Approval
 from batonpass.clock import ManualClock
 from batonpass.sim.anthropic import AnthropicModel
 from batonpass.sim.brain import Asked, Reply, ToolUse
+from batonpass.sim.gemini_api import GeminiModel
 from batonpass.sim.model_wire import Kind
 from batonpass.sim.openai_responses import ResponsesModel
 from batonpass.sim.scripted_model import ScriptedModel
@@ -63,6 +65,11 @@ def codex(codex_cli: Path, codex_home: dict[str, str], project: Path, codex_mode
     return Place("codex", {**codex_home, "BATON_CODEX": str(codex_cli)}, project, codex_model, 258_400)
 
 
+@pytest.fixture
+def gemini(gemini_cli: Path, gemini_home: dict[str, str], project: Path, gemini_model: GeminiModel) -> Place:
+    return Place("gemini", {**gemini_home, "BATON_GEMINI": str(gemini_cli)}, project, gemini_model, 1_048_576)
+
+
 async def assert_runs_and_goes_on(place: Place, **more: object) -> None:
     """Two runs of one conversation: the file is written, the figures are those of the last call, both are told."""
     first = await place.run("please write it down\n-- as it is", approval=Approval.EDITS, **more)
@@ -97,6 +104,27 @@ async def test_codex_runs_headless_and_goes_on_by_id(codex: Place) -> None:
     before = prints(config)
     await assert_runs_and_goes_on(codex)
     assert prints(config) == before
+
+
+@pytest.mark.long
+async def test_gemini_runs_headless_and_goes_on_by_id(gemini: Place) -> None:
+    await assert_runs_and_goes_on(gemini, model="gemini-2.5-pro")
+
+
+@pytest.mark.long
+async def test_a_conversation_of_gemini_that_was_gone_on_with_later_is_not_lost_at_the_next_start(
+    gemini: Place,
+) -> None:
+    first = await gemini.run("begin", model="gemini-2.5-pro")
+    (record,) = Path(gemini.env["HOME"]).glob(".gemini/tmp/*/chats/session-*.jsonl")
+    minute = re.sub(r"-\d\dT\d\d-\d\d-", "-01T00-00-", record.name)
+    record = record.rename(record.with_name(minute))  # as if it had begun long ago
+    second = await gemini.run("go on", model="gemini-2.5-pro", resume=first.agent_session)
+    assert (second.error, second.agent_session) == (None, first.agent_session)
+    assert [path.name for path in record.parent.glob(f"*-{minute[-14:]}")] == [minute]
+    third = await gemini.run("something else", model="gemini-2.5-pro")
+    assert third.agent_session != first.agent_session
+    assert "go on" in record.read_text(encoding="utf-8")
 
 
 @pytest.mark.long

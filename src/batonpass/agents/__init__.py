@@ -16,6 +16,7 @@ _AGENTS = {
 _HEADLESS = {
     "claude": "batonpass.agents.claude.headless:ClaudeHeadless",
     "codex": "batonpass.agents.codex.headless:CodexHeadless",
+    "gemini": "batonpass.agents.gemini.headless:GeminiHeadless",
     "scripted": "batonpass.agents.scripted.headless:ScriptedHeadless",
 }
 # Of the second tier: read, and run headless, but not supervised.

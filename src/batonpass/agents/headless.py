@@ -1,6 +1,7 @@
 """Headless runs: a prompt in, events and a result out, the same for every agent that has such a mode."""
 
 from collections.abc import Iterable, Mapping
+from contextlib import AbstractContextManager, nullcontext
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Protocol
@@ -33,6 +34,7 @@ class Command:
     argv: tuple[str, ...]
     env: Mapping[str, str]
     stdin: bytes = b""
+    around: AbstractContextManager[object] = field(default_factory=nullcontext)  # held until all of it has ended
 
 
 @dataclass(slots=True)
@@ -83,7 +85,7 @@ class Headless(Protocol):
         ...
 
     def command(self, order: HeadlessOrder) -> Command:
-        """How to start it; writes nothing. Raises LaunchError."""
+        """How to start it. Raises LaunchError."""
         ...
 
     def hear(self, line: bytes, at: float) -> Iterable[Event]:

@@ -35,14 +35,15 @@ async def run(agent: Headless, order: HeadlessOrder, tell: Tell, clock: Clock | 
     record = _Record(agent, order)
     talk = _Talk(agent, tell, clock)
     timed_out = False
-    async with _pipe() as out, _pipe() as errors:
-        process = await _started(command, order, out, errors)
-        try:
-            await clock.within(talk.hear_out(process, command.stdin, out.reader, errors.reader), order.seconds)
-        except TimeoutError:
-            timed_out = True
-        finally:
-            await _stop(process)
+    with command.around:
+        async with _pipe() as out, _pipe() as errors:
+            process = await _started(command, order, out, errors)
+            try:
+                await clock.within(talk.hear_out(process, command.stdin, out.reader, errors.reader), order.seconds)
+            except TimeoutError:
+                timed_out = True
+            finally:
+                await _stop(process)
     return record.result(talk, process.returncode or 0, timed_out)
 
 

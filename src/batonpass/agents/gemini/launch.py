@@ -21,14 +21,14 @@ _TRUSTED = "GEMINI_CLI_TRUSTED_FOLDERS_PATH"
 
 def launch(order: LaunchOrder) -> Launch:
     """Build the overlay and say how to start. Raises LaunchError."""
-    program, args = _program(order.env), parse(order.args)
+    executable, args = program(order.env), parse(order.args)
     restart = order.kick is not None or order.resume is not None
     taken_up = order.resume if restart else args.resumed
     if taken_up is not None:
         resume.keep_copy(taken_up, order.env, order.folder)
     conversation, agent_session = _conversation(order, args, restart)
     prompt = order.kick if restart else args.prompt
-    argv = [program, *_options(args), *conversation]
+    argv = [executable, *_options(args), *conversation]
     if prompt is not None:
         argv.append(f"--prompt-interactive={prompt}")
     return Launch(argv=tuple(argv), env=_environment(order), agent_session=agent_session, transcript=None)
@@ -54,7 +54,7 @@ def _options(args: Arguments) -> Iterator[str]:
 
 
 def _environment(order: LaunchOrder) -> dict[str, str]:
-    env = {name: value for name, value in order.env.items() if name not in _FOREIGN}
+    env = _own(order.env)
     env[USERS_HOME] = str(user_home(order.env))
     env[OVERLAY] = str(overlay.build(order))
     env.setdefault(_TRUSTED, str(user_folder(order.env) / "trustedFolders.json"))
@@ -63,11 +63,24 @@ def _environment(order: LaunchOrder) -> dict[str, str]:
     return env
 
 
-def _program(env: Mapping[str, str]) -> str:
+def environment(env: Mapping[str, str]) -> dict[str, str]:
+    """The environment of a run with no overlay: the user's own, also below a session that has one."""
+    own = _own(env)
+    if own.pop(USERS_HOME, None) and own.pop(OVERLAY, None):
+        own.pop(_TRUSTED, None)
+    return own
+
+
+def _own(env: Mapping[str, str]) -> dict[str, str]:
+    return {name: value for name, value in env.items() if name not in _FOREIGN}
+
+
+def program(env: Mapping[str, str]) -> str:
+    """The path of Gemini CLI. Raises NotInstalled."""
     chosen = env.get("BATON_GEMINI")
-    program = shutil.which(chosen or "gemini", path=env.get("PATH", os.defpath))
-    if program:
-        return str(Path(program).absolute())
+    found = shutil.which(chosen or "gemini", path=env.get("PATH", os.defpath))
+    if found:
+        return str(Path(found).absolute())
     if chosen:
         raise NotInstalled(f"BATON_GEMINI names {chosen}, which is no program that can be run; correct or unset it.")
     raise NotInstalled(

@@ -7,12 +7,13 @@ short id, the real record among them. So the record is copied first, and the sec
 
 import os
 import shutil
+import tempfile
 import time
 from collections.abc import Iterator, Mapping
-from contextlib import suppress
+from contextlib import contextmanager, suppress
 from pathlib import Path
 
-from batonpass.agents.base import Binding
+from batonpass.agents.base import Binding, LaunchError
 from batonpass.agents.gemini.places import user_folder
 from batonpass.agents.gemini.record import Journal
 from batonpass.disk import open_plain
@@ -82,13 +83,32 @@ def restarts(status: int | None, binding: Binding) -> bool:
     return record is not None and _has_talk(record)
 
 
-def tend(session: str, env: Mapping[str, str]) -> list[Path]:
+@contextmanager
+def kept(session: str, env: Mapping[str, str]) -> Iterator[None]:
+    """Around a run that resumes a conversation and ends: nothing is lost by it, and nothing is left behind.
+
+    Raises LaunchError when the record cannot be copied: then nothing is resumed.
+    """
+    with tempfile.TemporaryDirectory(prefix="baton-") as folder:
+        try:
+            keep_copy(session, env, Path(folder))
+        except OSError as error:
+            raise LaunchError(f"The record of {session} could not be copied, so it was not resumed: {error}.") from None
+        try:
+            yield
+        finally:
+            tend(session, env, still=0.0)
+            if transcript(session, env) is None:
+                keep_copy(session, env, Path(folder))
+
+
+def tend(session: str, env: Mapping[str, str], *, still: float = _STILL_SECONDS) -> list[Path]:
     """Remove what a resume left beside a conversation's record, once it lies still; what was removed."""
     removed: list[Path] = []
     record = transcript(session, env)
     for stray in _strays(record) if record is not None else ():
         with suppress(OSError):
-            if time.time() - stray.stat().st_mtime >= _STILL_SECONDS:
+            if time.time() - stray.stat().st_mtime >= still:
                 os.unlink(stray)
                 removed.append(stray)
     return removed
