@@ -27,11 +27,19 @@ class FakeServer:
         self.panes: list[PaneInfo] = [ALIVE]
         self.closed: list[PaneRef] = []
         self.answers = True
+        self.asked = 0
+        self.opened = False  # after the panes were listed
 
     async def list(self) -> Sequence[PaneInfo]:
         if not self.answers:
             raise TerminalError("no answer in time")
         return self.panes
+
+    async def info(self, pane: PaneRef) -> PaneInfo:
+        self.asked += 1
+        if not self.panes and not self.opened:
+            raise PaneGone("gone")
+        return ALIVE
 
     async def screen(self, pane: PaneRef) -> Screen:
         if not self.panes:
@@ -131,6 +139,20 @@ async def test_a_pane_that_vanished_is_a_death_too(scene: Scene) -> None:
     await scene.look(2)
     assert scene.saved is State.DEAD
     assert len(scene.told) == 1
+
+
+async def test_a_pane_that_was_opened_since_they_were_listed_is_not_taken_for_gone(scene: Scene) -> None:
+    scene.server.panes, scene.server.opened = [], True
+    await scene.look()
+    assert (scene.watch.gone, scene.server.asked) == (False, 1)
+    assert scene.told == []
+
+
+async def test_a_session_that_went_with_its_server_says_how_all_of_them_come_back(scene: Scene) -> None:
+    scene.server.panes = []
+    await scene.look()
+    assert "went with its tmux server" in scene.told[0]
+    assert "baton restore" in scene.told[0]
 
 
 async def test_a_death_in_the_middle_of_a_cycle_is_the_cycles_to_tell(scene: Scene) -> None:

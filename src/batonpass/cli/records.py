@@ -47,6 +47,15 @@ class RestoredSession(TypedDict):
     attach: NotRequired[list[str]]
 
 
+class SetbackRow(TypedDict):
+    """What a provider keeps a session from."""
+
+    phase: str  # waiting, away, stuck
+    kind: str  # rate_limit, quota, overloaded, authentication
+    until: float | None
+    first: str | None  # the agent to come back to
+
+
 class SessionRow(TypedDict):
     """One session, as `baton status` shows it."""
 
@@ -72,6 +81,7 @@ class SessionRow(TypedDict):
     waiting_for: str | None
     guard: GuardRow | None  # of a session on this host
     cycle: RunningCycle | None
+    setback: NotRequired[SetbackRow | None]
     last_handoff: LastHandoff | None
     notice: str | None
 

@@ -8,7 +8,7 @@ from rich.table import Table
 from rich.text import Text
 
 from batonpass.cli.breaker import sentence as guard_sentence
-from batonpass.cli.records import HostRow, NotificationRow, SessionRow, Status
+from batonpass.cli.records import HostRow, NotificationRow, SessionRow, SetbackRow, Status
 from batonpass.cli.words import ago, clean, duration, moment, near, tokens
 
 _BAR = 24
@@ -136,11 +136,24 @@ def _happening(row: SessionRow, now: float) -> Text | None:
         parts.append(Text(f"⏸ waits for you: {what}", "bold yellow"))
     if row["hooks"] is False:
         parts.append(Text("! no hooks run here: followed by its record, prompts are typed", "yellow"))
+    if setback := row.get("setback"):
+        parts.append(Text(_setback(setback, now), "bold yellow"))
     if row["guard"] and row["guard"]["guard"]:
         parts.append(Text(f"⏹ {guard_sentence(row['guard'])}", "bold red"))
     if row["notice"]:
         parts.append(Text(clean(row["notice"]), "yellow"))
     return Text("\n").join(parts) if parts else None
+
+
+def _setback(setback: SetbackRow, now: float) -> str:
+    """What its provider keeps it from, and what is done about that."""
+    kind, until = clean(setback["kind"]).replace("_", " "), setback["until"]
+    left = "" if until is None else f" in {duration(round(max(until - now, 0)))}"
+    if setback["phase"] == "away":
+        return f"⇄ stands in for {clean(setback['first'] or '')} ({kind}), which is tried again{left}"
+    if setback["phase"] == "waiting":
+        return f"⏳ stopped by its provider ({kind}), goes on{left}"
+    return f"⏹ stopped by its provider ({kind}): sign in in its pane, then send it any prompt"
 
 
 def _amounts(row: SessionRow) -> Text:

@@ -90,6 +90,15 @@ class AgentSetting(_Section):
     )
 
 
+class Quota(_Section):
+    wait_minutes: Annotated[float, Field(ge=0)] = Field(
+        default=15, description="A limit that ends within so many minutes is waited for; else another agent goes on."
+    )
+    retry_minutes: Seconds = Field(
+        default=60, description="Where nobody says when a quota begins anew, the first agent is tried again after this."
+    )
+
+
 class Tmux(_Section):
     socket: str = Field(default="", description="A name or a path of a tmux server of its own; empty for yours.")
 
@@ -157,6 +166,7 @@ class Settings(HandoffKeys):
     agents: dict[str, AgentSetting] = Field(
         default={}, description="Settings for each agent, by its name; their order is that of your preference."
     )
+    quota: Quota = Field(default=Quota(), description="What is done when a provider does not serve an agent any more.")
     tmux: Tmux = Field(default=Tmux(), description="The tmux server.")
     store: str | None = Field(default=None, description="Database URL; a SQLite file in Baton's home if not set.")
     notify: Notify = Field(default=Notify(), description="How you are called.")

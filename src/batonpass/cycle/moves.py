@@ -89,6 +89,7 @@ class Policy:
 
     force: bool = False  # a forcing rung: past the deadline the process is ended and replaced
     auto_continue: bool = True
+    silent: bool = False  # the agent cannot answer: what was recorded is the document
     why_not: str = "auto_continue_cli is off"  # what is told where it does not go on
     way: Way = Way.CLEAR
     max_asks: int = 2  # one retry

@@ -3,9 +3,8 @@
 from dataclasses import replace
 from pathlib import Path
 
-from batonpass import agents
 from batonpass.agents.base import Agent, Control, ControlError
-from batonpass.cycle import receipt
+from batonpass.cycle import receipt, said, switching
 from batonpass.cycle.briefing import brief
 from batonpass.cycle.case import Case
 from batonpass.cycle.giving import channel_of, give
@@ -14,7 +13,6 @@ from batonpass.cycle.moves import (
     GONE,
     INTERRUPTED,
     MOVED,
-    NEW_PROMPT,
     NOT_CLEARED,
     NOT_SEEN,
     REJECTED,
@@ -37,7 +35,6 @@ from batonpass.handoff.markdown import parse
 from batonpass.handoff.prime import along, parts
 from batonpass.store.records import CycleState
 from batonpass.supervisor.keys import TEXT, UNSENT, NotReady
-from batonpass.supervisor.launch import Successor
 from batonpass.supervisor.offers import Offers
 
 _CLEARED_SECONDS = 8.0
@@ -51,23 +48,18 @@ async def hand_over(case: Case, move: Move) -> Outcome:
     # A conversation that the user began before the handoff was laid out knows nothing of it.
     if offers.primed("clear") and _successor(case) is not None:
         return _passed(case, move.way)
-    if case.elsewhere and case.watch.conversation.agent_session not in _died(case):
+    if case.elsewhere and case.watch.conversation.agent_session not in said.died(case):
         return Outcome(Step.PASS, MOVED, ELSEWHERE)
     text = await as_sealed(case)
     if text is None:
         return _unsealed(case)
-    document, heir = Path(str(case.recall("sealed"))), _heir(case, move.way)
+    document, heir = Path(str(case.recall("sealed"))), switching.heir(case, move.way)
     laid = parts(text, document, heir.prime_cap, heir.prime_parts)
     Offers(case.watch.folder, heir).prime(["clear", "startup", "compact"], laid)
     case.stage.probe("pass:primed")
     if move.way is Way.CLEAR:
         return await _clear(case)
     return await _respawn(case, move)
-
-
-def _heir(case: Case, way: Way) -> Agent:
-    """Who takes over."""
-    return agents.get(str(case.recall("to"))) if way is Way.SWITCH else case.agent
 
 
 def _unsealed(case: Case) -> Outcome:
@@ -78,7 +70,7 @@ def _unsealed(case: Case) -> Outcome:
 def _successor(case: Case) -> str | None:
     """The new conversation, once the agent's own session-start has named it; known also after a restart."""
     current = case.watch.conversation.agent_session
-    if not current or current == case.cycle.old_agent_session or current in _died(case):
+    if not current or current == case.cycle.old_agent_session or current in said.died(case):
         return None
     return current if _began(case, current, ("clear", "startup")) else None
 
@@ -87,14 +79,8 @@ def _gone(case: Case, step: Step, note: str) -> Outcome:
     """The successor's process has ended: whatever is passed to next, it is not this conversation."""
     current = case.watch.conversation.agent_session
     if current and current != case.cycle.old_agent_session:
-        case.remember(died=[*_died(case), current])
+        case.remember(died=[*said.died(case), current])
     return Outcome(step, GONE, note)
-
-
-def _died(case: Case) -> list[str]:
-    """Successors whose process ended before their receipt."""
-    died = case.recall("died")
-    return [str(one) for one in died] if isinstance(died, list) else []
 
 
 def _began(case: Case, agent_session: str, sources: tuple[str, ...]) -> bool:
@@ -122,12 +108,10 @@ async def _clear(case: Case) -> Outcome:
         own = case.agent.clear_command if case.recall("clear_typed") else None
         typed = await keys.ready(watch, case.config.timeouts.pass_, own)
         watch.read()
-        if _new_prompts(case):
+        if said.new_prompts(case):
             if typed:
                 await keys.take_back(watch, case.agent.clear_command)
-            case.remember(round_began=case.stage.clock.now())
-            case.stage.offers(watch).unprime(["clear", "startup"])
-            return Outcome(Step.PASS, NEW_PROMPT, "the user said something after the document was written")
+            return said.begin_again(case)
         if await as_sealed(case) is None:  # waiting for the box may have taken a while
             return _unsealed(case)
         control = case.agent.control(watch.binding)
@@ -161,34 +145,22 @@ async def _bring_to_front(case: Case, control: Control) -> None:
     case.watch.refresh()
 
 
-def _new_prompts(case: Case) -> list[str]:
-    mark = str(case.recall("ask_tag") or "")
-    return [p.text for p in case.watch.conversation.human_after(mark)] if mark else []
-
-
 async def _respawn(case: Case, move: Move) -> Outcome:
     """A new process in the same pane; the kick goes along on its command line."""
-    given = replace(_kick(case, move.kick, (), _heir(case, move.way)), channel=Channel.ARGV, state=DeliveryState.SENT)
-    to = _switched(case) if move.way is Way.SWITCH else None
-    failed = await start_anew(case, f"pass {move.attempt}", given, to=to)
+    given = replace(
+        _kick(case, move.kick, (), switching.heir(case, move.way)), channel=Channel.ARGV, state=DeliveryState.SENT
+    )
+    label = f"pass {move.attempt}"
+    to = switching.successor(case) if move.way is Way.SWITCH else None
+    if to is not None and (held := await switching.hold_back(case, label)):
+        return held
+    failed = await start_anew(case, label, given, to=to)
     if failed:
         who = f"{to.agent} could not be started" if to else "the agent could not be started again"
         return Outcome(Step.PASS, NOT_CLEARED, f"{who}: {failed}")
     if await case.watch.until(lambda: _successor(case) is not None, STARTED_SECONDS):
         return _passed(case, move.way)
     return Outcome(Step.PASS, NOT_CLEARED, "the new process did not begin a conversation")
-
-
-def _switched(case: Case) -> Successor:
-    """The agent to switch to, as the user wants it; who had the work before is noted down for the way back."""
-    session, to = case.watch.session, str(case.recall("to"))
-    if case.recall("switched") is None:
-        before = {"agent": session.agent, "model": session.model, "permission_mode": session.permission_mode}
-        case.remember(switched=before)
-    own = case.config.agents.get(to)
-    if own is None:
-        return Successor(to)
-    return Successor(to, own.args, {str(size): model for size, model in own.models.items()})
 
 
 def _kick(case: Case, attempt: int, wrong: tuple[str, ...], heir: Agent) -> Delivery:
@@ -198,7 +170,7 @@ def _kick(case: Case, attempt: int, wrong: tuple[str, ...], heir: Agent) -> Deli
     if wrong:
         text = prompts.correct(mark, case.cycle.id, document, wrong)
     else:
-        late = _late(case)
+        late = said.late(case)
         text = prompts.kick(mark, case.cycle.id, document, late_prompts=late, template=case.config.prompts.kick)
         if not _primed_by_hook(case, heir):
             text = along(text, text_of(case), document, heir.prime_cap, heir.prime_parts)
@@ -211,26 +183,6 @@ def _kick(case: Case, attempt: int, wrong: tuple[str, ...], heir: Agent) -> Deli
 def _primed_by_hook(case: Case, heir: Agent) -> bool:
     """Whether a hook gives the document as context; else the prompt must bring it along."""
     return heir.has_hooks and (case.watch.hooks_seen > 0 or heir.name != case.agent.name)
-
-
-def _late(case: Case) -> list[str]:
-    """What the user said to the old conversation after its document was written."""
-    old = case.watch.conversation_of(case.cycle.old_agent_session)
-    mark = str(case.recall("ask_tag") or "")
-    if old is None or not mark or case.recall("document") is None:
-        return []
-    old.read()
-    return [prompt.text for prompt in old.human_after(mark)] + _said_to_the_dead(case)
-
-
-def _said_to_the_dead(case: Case) -> list[str]:
-    """What a person said to a successor that died before its receipt."""
-    said: list[str] = []
-    for one in _died(case):
-        if (conversation := case.watch.conversation_of(one)) is not None:
-            conversation.read()
-            said += [prompt.text for prompt in conversation.human_after(f"[baton {case.cycle.id} kick ")]
-    return said
 
 
 async def prime(case: Case, move: Move) -> Outcome:

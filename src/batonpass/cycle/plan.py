@@ -77,6 +77,8 @@ def _written(history: Sequence[Outcome]) -> bool:
 def _after_prepare(history: Sequence[Outcome], last: Outcome, policy: Policy) -> Move:
     if last.code == GONE:
         return _seal_what_there_is(history, "the agent is gone")
+    if policy.silent:
+        return _seal_what_there_is(history, "its provider does not serve the agent")
     return Move(Step.SAFE_POINT)
 
 

@@ -125,6 +125,11 @@ def restored(tag: str) -> str:
     return _filled("restored", None, {"tag": tag})
 
 
+def again(tag: str, what: str) -> str:
+    """The word to an agent whose turn was cut off by something that is over now."""
+    return _filled("again", None, {"tag": tag, "what": what})
+
+
 def document_from_message(text: str) -> str | None:
     """The document that an agent put into its message because it could not write; None when there is none.
 
@@ -159,6 +164,7 @@ _NEEDED = {
     "correct": ("tag", "problems", "receipt"),
     "back": ("tag", "problems"),
     "restored": ("tag",),
+    "again": ("tag",),
 }
 
 

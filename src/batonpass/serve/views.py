@@ -6,6 +6,7 @@ from dataclasses import asdict
 from batonpass.clock import iso
 from batonpass.session import Session, State
 from batonpass.store import CycleRecord, EventRecord, HandoffRecord, StepRecord, Store
+from batonpass.supervisor import setback
 from batonpass.supervisor.act import Supervisor
 from batonpass.supervisor.watch import Watch
 
@@ -35,7 +36,16 @@ def kept_record(supervisor: Supervisor, watch: Watch) -> dict[str, object]:
         "cycle": _running(supervisor.store, watch.session),
         "last_handoff": {"path": str(last.path), "number": last.number, "at": last.created} if last else None,
         "notice": _notice(supervisor.store, watch.session),
+        "setback": setback_record(supervisor.store, watch.session),
     }
+
+
+def setback_record(store: Store, session: Session) -> dict[str, object] | None:
+    """What its provider keeps a session from, and who stands in; None when all is well."""
+    kept = setback.read(store.get(setback.key(session.id)))
+    if kept.phase is setback.Phase.WELL:
+        return None
+    return {"phase": str(kept.phase), "kind": kept.kind, "until": kept.until, "first": kept.first}
 
 
 def status_record(supervisor: Supervisor, watch: Watch, kept: Mapping[str, object] | None) -> dict[str, object]:
@@ -57,7 +67,7 @@ def status_record(supervisor: Supervisor, watch: Watch, kept: Mapping[str, objec
         "hooks": watch.hooks_run,
         "waiting_for": watch.status.waiting_for or watch.dialog,
         "background": [asdict(task) for task in watch.background],
-        **(kept or {"guard": None, "cycle": None, "last_handoff": None, "notice": None}),
+        **(kept or {"guard": None, "cycle": None, "last_handoff": None, "notice": None, "setback": None}),
     }
 
 

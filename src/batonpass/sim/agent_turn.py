@@ -189,7 +189,8 @@ class Turns:
             yield from self.compact("auto")
         reply = self.brain.reply(self.talk.asked(results))
         if fault := self.faults.strike("api_error"):
-            reply = Reply(error=agent_faults.text(fault, "error", "overloaded"))
+            told = agent_faults.text(fault, "text", "")
+            reply = Reply(told, error=agent_faults.text(fault, "error", "overloaded"))
         if reply.error == "too_long" and self.options.compact and self.talk.used is not None:
             yield from self.compact("auto")
             reply = self.brain.reply(self.talk.asked(results))
@@ -200,7 +201,8 @@ class Turns:
             yield from self._speak(half, "msg_" + new_id()[:8], counted=False)
         if reply.error:
             kind = reply.error if reply.error in _KINDS else "other"
-            raise Failure(kind, f"API Error: {reply.error.replace('_', ' ')}")
+            told = reply.text if kind != "other" else ""
+            raise Failure(kind, f"API Error: {told or reply.error.replace('_', ' ')}")
         return reply
 
     def _speak(self, reply: Reply, message_id: str, counted: bool = True) -> Work[None]:

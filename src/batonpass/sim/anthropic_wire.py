@@ -87,10 +87,10 @@ _ERRORS = {
 }
 
 
-def error(name: str, used: int, window: int) -> tuple[int, Json]:
+def error(name: str, used: int, window: int, words: str = "") -> tuple[int, Json]:
     """Status and body of an error by its name in Reply.error. KeyError for one that is no answer."""
     status, kind, message = _ERRORS[name]
-    text = message.format(used=max(used, window + 1), window=window)
+    text = words or message.format(used=max(used, window + 1), window=window)
     return status, {"type": "error", "error": {"type": kind, "message": text}, "request_id": "req_rehearsal"}
 
 
@@ -109,8 +109,8 @@ class MessagesWire:
     def frame(self, event: Json) -> bytes:
         return server_sent(event)
 
-    def error(self, name: str, used: int, window: int) -> tuple[int, Json]:
-        return error(name, used, window)
+    def error(self, name: str, used: int, window: int, words: str = "") -> tuple[int, Json]:
+        return error(name, used, window, words)
 
     def summary(self, text: str) -> str:
         return f"<analysis>Read it.</analysis><summary>{text}</summary>"

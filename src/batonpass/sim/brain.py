@@ -21,7 +21,7 @@ class ToolUse:
 class Reply:
     """One model response. With tools, the model is asked again with their results."""
 
-    text: str = ""
+    text: str = ""  # of an error: the words that it is told with
     tools: tuple[ToolUse, ...] = ()
     used: int | None = None  # tokens of the whole context after this response; None: climb by the default step
     output: int = 12

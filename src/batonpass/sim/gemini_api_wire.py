@@ -55,9 +55,9 @@ class GeminiWire:
         data = {name: value for name, value in event.items() if name != "type"}
         return f"data: {json.dumps(data)}\r\n\r\n".encode()
 
-    def error(self, name: str, used: int, window: int) -> tuple[int, Json]:
+    def error(self, name: str, used: int, window: int, words: str = "") -> tuple[int, Json]:
         code, status, message = _ERRORS[name]
-        text = message.format(used=max(used, window + 1), window=window)
+        text = words or message.format(used=max(used, window + 1), window=window)
         return code, {"error": {"code": code, "message": text, "status": status}}
 
     def summary(self, text: str) -> str:

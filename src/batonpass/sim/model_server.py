@@ -74,7 +74,7 @@ class _Handler(BaseHTTPRequestHandler):
             self._cut()
         elif answer.reply.error not in (None, "cut_mid"):
             mind = self.server.mind
-            status, failure = mind.wire.error(str(answer.reply.error), answer.used, mind.window)
+            status, failure = mind.wire.error(str(answer.reply.error), answer.used, mind.window, answer.reply.text)
             self._json(failure, status)
         elif request.stream:
             self._stream(answer)

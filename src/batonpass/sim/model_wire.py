@@ -99,7 +99,7 @@ class Wire(Protocol):
         """One event of a stream as it goes over the line."""
         ...
 
-    def error(self, name: str, used: int, window: int) -> tuple[int, Json]:
+    def error(self, name: str, used: int, window: int, words: str = "") -> tuple[int, Json]:
         """Status and body of an error by its name in Reply.error. KeyError for one that is no answer."""
         ...
 

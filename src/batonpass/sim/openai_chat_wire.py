@@ -58,9 +58,9 @@ class ChatWire:
         rest = {name: value for name, value in event.items() if name != "type"}
         return f"data: {'[DONE]' if event['type'] == _DONE else json.dumps(rest)}\n\n".encode()
 
-    def error(self, name: str, used: int, window: int) -> tuple[int, Json]:
+    def error(self, name: str, used: int, window: int, words: str = "") -> tuple[int, Json]:
         status, code, message = _ERRORS[name]
-        text = message.format(used=max(used, window + 1), window=window)
+        text = words or message.format(used=max(used, window + 1), window=window)
         return status, {"error": {"message": text, "type": code, "code": code}}
 
     def summary(self, text: str) -> str:

@@ -53,9 +53,9 @@ class ResponsesWire:
     def frame(self, event: Json) -> bytes:
         return server_sent(event)
 
-    def error(self, name: str, used: int, window: int) -> tuple[int, Json]:
+    def error(self, name: str, used: int, window: int, words: str = "") -> tuple[int, Json]:
         status, code, message = _ERRORS[name]
-        text = message.format(used=max(used, window + 1), window=window)
+        text = words or message.format(used=max(used, window + 1), window=window)
         return status, {"error": {"message": text, "type": code, "code": code}}
 
     def summary(self, text: str) -> str:

@@ -89,6 +89,8 @@ class Health:
         info = panes.get(pane)
         if info is not None:
             watch.see_title(info.title)
+        if info is None and await self._is_there(pane):
+            return  # it was opened since they were listed
         if info is None:
             await end(watch.agent.leftovers(watch.binding), self._supervisor.clock)  # nobody could reach it any more
             server = all(ref.server_pid != pane.server_pid for ref in panes)
@@ -120,6 +122,15 @@ class Health:
             log.info("%s restarted itself and was brought back with its conversation", watch.session.name)
         except (TerminalError, LaunchError) as error:
             await self._gone(watch, f"it restarted itself and could not be brought back: {error}", closed=False)
+
+    async def _is_there(self, pane: PaneRef) -> bool:
+        try:
+            await self._terminal(pane.socket).info(pane)
+        except PaneGone:
+            return False
+        except TerminalError:
+            return True  # who knows: it is looked at again in a moment
+        return True
 
     async def _gone(self, watch: Watch, why: str, *, closed: bool, server: bool = False) -> None:
         """A session that its user closed is over; one that died is kept, so that it can be continued.

@@ -88,11 +88,21 @@ class Starter:
         return await self.start(watch, cause, force=force, by_person=True, to=to)
 
     async def start(
-        self, watch: Watch, cause: str, *, force: bool, by_person: bool = False, to: str | None = None
+        self,
+        watch: Watch,
+        cause: str,
+        *,
+        force: bool,
+        by_person: bool = False,
+        to: str | None = None,
+        silent: bool = False,
     ) -> str | None:
-        """Open a cycle for a claimed session and hand it to the engine; with `to`, another agent takes over."""
+        """Open a cycle for a claimed session and hand it to the engine; with `to`, another agent takes over.
+
+        `silent` when the agent cannot be asked any more.
+        """
         try:
-            cycle = self._open(watch, cause, by_person, {"to": to} if to else None)
+            cycle = self._open(watch, cause, by_person, {"to": to, "silent": silent} if to else None)
             return await self._begin(watch, cycle, force=force)
         finally:
             self._starting.discard(watch.session.id)
@@ -164,7 +174,8 @@ def policy_of(cycle: CycleRecord, *, auto_continue: bool, force: bool = False) -
     if cycle.data.get("only_seal"):
         return Policy(auto_continue=False, why_not="it was rescued from its record")
     if cycle.data.get("to"):
-        return Policy(way=Way.SWITCH, force=force, auto_continue=auto_continue)
+        silent = cycle.data.get("silent") is True
+        return Policy(way=Way.SWITCH, force=force or silent, auto_continue=auto_continue, silent=silent)
     return Policy(force=force, auto_continue=auto_continue)
 
 

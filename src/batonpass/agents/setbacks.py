@@ -1,0 +1,98 @@
+"""What an agent's error says of its provider: a limit for a moment, the end of a quota, and when that is over."""
+
+import re
+from datetime import UTC, datetime, timedelta, tzinfo
+from zoneinfo import ZoneInfo, ZoneInfoNotFoundError
+
+RATE_LIMIT = "rate_limit"
+QUOTA = "quota"
+OVERLOADED = "overloaded"
+SIGN_IN = "authentication"
+KINDS = frozenset({RATE_LIMIT, QUOTA, OVERLOADED, SIGN_IN})  # what is not the conversation's own fault
+
+_QUOTA = re.compile(
+    r"usage.{0,12}limit|(?:session|weekly|daily|monthly|\d+-hour|opus|sonnet) limit|hit your .{0,20}limit"
+    r"|insufficient[_ ]quota|exceeded your (?:current )?quota|quota (?:is )?exhaust"
+    r"|out of (?:extra usage|credits|quota)|credit balance|billing|\bdaily quota\b|(?<!rate )limit reached",
+    re.IGNORECASE,
+)
+_EPOCH = re.compile(r"(?:\||reset\w*\D{0,12})(\d{10})\b")
+_STAMP = re.compile(r"\b(\d{4}-\d\d-\d\dT\d\d:\d\d(?::\d\d(?:\.\d+)?)?(?:Z|[+-]\d\d:?\d\d)?)")
+_CLOCK = re.compile(
+    r"(?:resets?|again|available|until)\b.{0,14}?\b(\d{1,2})(?::(\d\d))? ?([ap])\.?m\b\.?(?: \(([\w/+-]+)\))?",
+    re.IGNORECASE,
+)
+_SPAN = re.compile(
+    r"(?:again|retry|resets?|available|wait)\b.{0,20}?\b(?:in|after|for)\s+((?:\d+(?:\.\d+)?\s*[a-z]+[,\s]*(?:and\s+)?)+)",
+    re.IGNORECASE,
+)
+_PART = re.compile(r"(\d+(?:\.\d+)?)\s*([a-z]+)", re.IGNORECASE)
+_UNITS = (("ms", 0.001), ("mo", 0.0), ("s", 1.0), ("m", 60.0), ("h", 3600.0), ("d", 86400.0), ("w", 604800.0))
+_LONGEST = 32 * 86400.0
+
+
+def kind_of(kind: str, text: str) -> str | None:
+    """The kind of setback that a failure is; None when it is none of the provider's."""
+    if kind in (RATE_LIMIT, "other") and _QUOTA.search(text):
+        return QUOTA
+    return kind if kind in KINDS else None
+
+
+def resets_at(text: str, at: float) -> float | None:
+    """When the provider says that it serves again, in epoch seconds; None when it does not say.
+
+    >>> resets_at("Please retry in 1h 2m 3.5s.", 1000.0)
+    4723.5
+    """
+    for found in (_epoch(text), _stamp(text), _span(text, at), _clock(text, at)):
+        if found is not None and at < found < at + _LONGEST:
+            return found
+    return None
+
+
+def _epoch(text: str) -> float | None:
+    found = _EPOCH.search(text)
+    return float(found[1]) if found else None
+
+
+def _stamp(text: str) -> float | None:
+    found = _STAMP.search(text)
+    if not found:
+        return None
+    try:
+        when = datetime.fromisoformat(found[1])
+    except ValueError:
+        return None
+    return (when if when.tzinfo else when.replace(tzinfo=UTC)).timestamp()
+
+
+def _span(text: str, at: float) -> float | None:
+    for found in _SPAN.finditer(text):
+        seconds = 0.0
+        for number, unit in _PART.findall(found[1]):
+            seconds += float(number) * next((each for name, each in _UNITS if unit.lower().startswith(name)), 0.0)
+        if seconds:
+            return at + seconds
+    return None
+
+
+def _clock(text: str, at: float) -> float | None:
+    """The next time that a clock shows this, where the provider says or here."""
+    found = _CLOCK.search(text)
+    if not found:
+        return None
+    hour = int(found[1]) % 12 + (12 if found[3].lower() == "p" else 0)
+    if int(found[1]) > 12 or int(found[2] or 0) > 59:
+        return None
+    now = datetime.fromtimestamp(at, _zone(found[4]))
+    when = now.replace(hour=hour, minute=int(found[2] or 0), second=0, microsecond=0)
+    return (when if when > now else when + timedelta(days=1)).timestamp()
+
+
+def _zone(name: str | None) -> tzinfo | None:
+    if name is None:
+        return datetime.now().astimezone().tzinfo
+    try:
+        return ZoneInfo(name)
+    except (ZoneInfoNotFoundError, ValueError, OSError):
+        return datetime.now().astimezone().tzinfo

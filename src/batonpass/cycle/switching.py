@@ -1,0 +1,46 @@
+"""Passing the baton to another agent."""
+
+from batonpass import agents
+from batonpass.agents.base import Agent
+from batonpass.cycle import said
+from batonpass.cycle.case import Case
+from batonpass.cycle.moves import BOX_IN_USE, GONE, NOT_CLEARED, Outcome, Step, Way
+from batonpass.supervisor.keys import TEXT, NotReady
+from batonpass.supervisor.launch import Successor
+
+
+def heir(case: Case, way: Way) -> Agent:
+    """Who takes over."""
+    return agents.get(str(case.recall("to"))) if way is Way.SWITCH else case.agent
+
+
+def successor(case: Case) -> Successor:
+    """The agent to switch to, as the user wants it; who had the work before is noted down for the way back."""
+    session, to = case.watch.session, str(case.recall("to"))
+    if case.recall("switched") is None:
+        before = {"agent": session.agent, "model": session.model, "permission_mode": session.permission_mode}
+        case.remember(switched=before)
+    own = case.config.agents.get(to)
+    if own is None:
+        return Successor(to)
+    return Successor(to, own.args, {str(size): model for size, model in own.models.items()})
+
+
+async def hold_back(case: Case, label: str) -> Outcome | None:
+    """What a person has typed or just said must not go with the old process; None when it may be replaced.
+
+    An agent that cannot answer may stand at a dialog about just that: its process is ended, and no key is pressed.
+    """
+    noted = case.recall("started")
+    if case.watch.gone or (isinstance(noted, dict) and noted.get("label") == label):
+        return None
+    try:
+        await case.stage.keys.ready(case.watch, case.config.timeouts.pass_)
+    except NotReady as obstacle:
+        if obstacle.code == TEXT:
+            return Outcome(Step.PASS, BOX_IN_USE, str(obstacle))
+        if obstacle.code == GONE or case.recall("silent"):
+            return None
+        return Outcome(Step.PASS, NOT_CLEARED, str(obstacle))
+    case.watch.read()
+    return said.begin_again(case) if said.new_prompts(case) else None
