@@ -82,6 +82,13 @@ class Baton:
         started = json.loads(self.command("run", "gemini", "--detach", "--json", "--", *args))
         self.session, self._pane = started["session"], started["pane"]
 
+    def run_opencode(self, *options: str, prompt: str | None = None) -> Status:
+        """Start opencode under supervision, with a first prompt if one is given, and wait until it answers."""
+        args = [*options, *(["--prompt", prompt] if prompt else [])]
+        started = json.loads(self.command("run", "opencode", "--detach", "--json", "--", *args))
+        self.session, self._pane = started["session"], started["pane"]
+        return self.wait_for(lambda status: status["state"] in ("idle", "busy"))
+
     def call(self, op: str, **fields: object) -> Any:
         """An answer of the daemon, asked directly: quicker than a command."""
         with socket.socket(socket.AF_UNIX, socket.SOCK_STREAM) as connection:

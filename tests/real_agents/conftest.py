@@ -14,8 +14,9 @@ import pytest
 
 from batonpass.sim.anthropic import AnthropicModel
 from batonpass.sim.gemini_api import GeminiModel
+from batonpass.sim.openai_chat import ChatModel
 from batonpass.sim.openai_responses import ResponsesModel
-from batonpass.sim.rehearsal import claude_environment, codex_environment, gemini_environment
+from batonpass.sim.rehearsal import claude_environment, codex_environment, gemini_environment, opencode_environment
 from batonpass.sim.worker import Worker
 from tests.real_agents.baton import Baton
 from tests.real_agents.harness import Bell, PrivateTmux
@@ -24,6 +25,7 @@ AGENTS = Path(__file__).parents[2] / ".agents"
 VERSIONS = ("2.1.197", "2.1.325")
 CODEX = "0.166.0"
 GEMINI = "0.61.0"
+OPENCODE = "1.18.33"
 
 
 def pytest_configure(config: pytest.Config) -> None:
@@ -32,7 +34,7 @@ def pytest_configure(config: pytest.Config) -> None:
 
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
     for item in items:
-        if {"codex_cli", "gemini_cli"} & set(getattr(item, "fixturenames", ())):
+        if {"codex_cli", "gemini_cli", "opencode_cli"} & set(getattr(item, "fixturenames", ())):
             item.add_marker(pytest.mark.real_agent)
 
 
@@ -133,6 +135,28 @@ def gemini_home(tmp_path: Path, project: Path, gemini_model: GeminiModel) -> dic
 
 
 @pytest.fixture
+def opencode_cli() -> Path:
+    """The program of opencode."""
+    program = AGENTS / f"opencode-{OPENCODE}" / "node_modules" / ".bin" / "opencode"
+    if not os.access(program, os.X_OK):
+        pytest.skip(f"NOT TESTED with the real opencode {OPENCODE}: scripts/agents has not installed it")
+    return program
+
+
+@pytest.fixture
+def opencode_model(bodies: Path) -> Iterator[ChatModel]:
+    """The scripted model for opencode with a worker; set `opencode_model.brain` for another."""
+    with ChatModel(Worker(), record_dir=bodies) as running:
+        yield running
+
+
+@pytest.fixture
+def opencode_home(tmp_path: Path, project: Path, opencode_model: ChatModel) -> dict[str, str]:
+    """The environment of an opencode that knows only the scripted model."""
+    return opencode_environment(tmp_path / "home", project, opencode_model.url)
+
+
+@pytest.fixture
 def tmux() -> Iterator[PrivateTmux]:
     """A tmux server of this test's own."""
     with tempfile.TemporaryDirectory(prefix="bt-", dir="/tmp") as folder:
@@ -170,6 +194,17 @@ def gemini_baton(gemini_cli: Path, gemini_home: dict[str, str], project: Path) -
     """A Baton of this test's own for Gemini CLI; nothing runs before its first command."""
     with tempfile.TemporaryDirectory(prefix="b", dir="/tmp", ignore_cleanup_errors=True) as folder:
         own = Baton(Path(folder), project, {**gemini_home, "BATON_GEMINI": str(gemini_cli)})
+        try:
+            yield own
+        finally:
+            own.close()
+
+
+@pytest.fixture
+def opencode_baton(opencode_cli: Path, opencode_home: dict[str, str], project: Path) -> Iterator[Baton]:
+    """A Baton of this test's own for opencode; nothing runs before its first command."""
+    with tempfile.TemporaryDirectory(prefix="b", dir="/tmp", ignore_cleanup_errors=True) as folder:
+        own = Baton(Path(folder), project, {**opencode_home, "BATON_OPENCODE": str(opencode_cli)})
         try:
             yield own
         finally:

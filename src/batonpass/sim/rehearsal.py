@@ -17,6 +17,12 @@ _QUIET = {
     "CLAUDE_CODE_DISABLE_NONESSENTIAL_TRAFFIC": "1",
     "CLAUDE_CODE_ENABLE_PROMPT_SUGGESTION": "false",
 }
+_OPENCODE_QUIET = {
+    "OPENCODE_DISABLE_AUTOUPDATE": "1",
+    "OPENCODE_DISABLE_DEFAULT_PLUGINS": "1",
+    "OPENCODE_DISABLE_LSP_DOWNLOAD": "1",
+    "OPENCODE_DISABLE_MODELS_FETCH": "1",
+}
 # Every start of an older model proposes a newer one, unless that was answered before.
 _CODEX = """\
 model = "{model}"
@@ -115,7 +121,7 @@ def opencode_environment(
             "provider": {"rehearsal": {**provider, "models": {"rehearsal-1": model}}},
         }
         config.write_text(json.dumps(settled, indent=2), encoding="utf-8")
-    return {**private_environment(home, env=env), "PWD": str(project)}
+    return {**private_environment(home, env=env), "PWD": str(project), **_OPENCODE_QUIET}
 
 
 def gemini_environment(

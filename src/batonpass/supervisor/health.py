@@ -5,7 +5,7 @@ from collections.abc import Awaitable, Callable
 from dataclasses import replace
 
 from batonpass.agents.base import BoxState, LaunchError, Status
-from batonpass.agents.processes import end
+from batonpass.agents.processes import alive, end
 from batonpass.session import PaneRef, State
 from batonpass.supervisor.act import Supervisor
 from batonpass.supervisor.launch import forget_order
@@ -95,6 +95,8 @@ class Health:
             await end(watch.agent.leftovers(watch.binding), self._supervisor.clock)  # nobody could reach it any more
             server = all(ref.server_pid != pane.server_pid for ref in panes)
             await self._gone(watch, "its pane is gone", closed=watch.leaving, server=server)
+        elif info.dead and info.dead_status is None and alive(info.pid):
+            return  # it has left its terminal and is about to end: how, is told then
         elif info.dead and info.dead_status is None and watch.session.id not in self._unreaped:
             self._unreaped.add(watch.session.id)  # its status is told a moment later
         elif info.dead and self._only_restarts(watch, info):

@@ -26,7 +26,9 @@ class OpenCode:
     has_hooks = False
     starts_with_prompt = False
     says_waiting = False  # without its port it does not
+    primes_with_prompt = False  # its kick brings the handoff along
     paste_seconds = 0.0  # once its box shows the text
+    clear_seconds = 0.0
     prime_parts = 1  # the kick brings the whole handoff along
     prime_cap = 60_000
     permit_tools: tuple[str, ...] = ()
@@ -109,6 +111,13 @@ class OpenCode:
 
     def state_files(self, binding: Binding) -> Sequence[Path]:
         return (Path(f"{database(binding.env)}-wal"),)
+
+    def tend(self, binding: Binding) -> None:
+        """Nothing: it leaves nothing behind that would harm a conversation."""
+
+    def leftovers(self, binding: Binding) -> Sequence[int]:
+        """None: it is one process."""
+        return ()
 
     def dialog(self, screen: Screen) -> str | None:
         return display.dialog(screen)
