@@ -84,6 +84,15 @@ def test_codex_is_found_by_path_or_by_its_variable(programs: Callable[..., dict[
     assert missing.mend.endswith("npm install -g @openai/codex")
 
 
+def test_opencode_is_found_by_path_or_by_its_variable(programs: Callable[..., dict[str, str]], tmp_path: Path) -> None:
+    env = programs(opencode="1.18.33")
+    assert checks.opencode(env).found == "1.18.33"
+    assert checks.opencode({**env, "PATH": "/nonexistent", "BATON_OPENCODE": str(tmp_path / "bin" / "opencode")}).ok
+    missing = checks.opencode({**env, "PATH": "/nonexistent"})
+    assert (missing.ok, missing.essential) == (False, False)
+    assert missing.mend.endswith("npm install -g opencode-ai")
+
+
 def test_gemini_is_found_by_path_or_by_its_variable(programs: Callable[..., dict[str, str]], tmp_path: Path) -> None:
     env = programs(gemini="0.61.0")
     assert checks.gemini(env).found == "0.61.0"
@@ -224,6 +233,7 @@ def test_the_doctor_is_content_without_claude(
         "codex",
         "codex hooks",
         "gemini",
+        "opencode",
         "aider",
         "copilot",
         "qwen",

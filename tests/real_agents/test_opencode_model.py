@@ -4,6 +4,8 @@ import json
 import subprocess
 from pathlib import Path
 
+import pytest
+
 from batonpass.agents.opencode.database import Rows, transcript
 from batonpass.sim.brain import Asked, Reply, ToolUse
 from batonpass.sim.model_wire import Kind
@@ -22,6 +24,7 @@ class Writer:
         return Reply("All done.", used=54_321, output=21)
 
 
+@pytest.mark.long
 def test_opencode_runs_the_models_tools_and_keeps_its_figures(
     opencode_cli: Path, opencode_home: dict[str, str], opencode_model: ChatModel, project: Path
 ) -> None:

@@ -10,6 +10,7 @@ _AGENTS = {
     "claude": "batonpass.agents.claude:Claude",
     "codex": "batonpass.agents.codex:Codex",
     "gemini": "batonpass.agents.gemini:Gemini",
+    "opencode": "batonpass.agents.opencode:OpenCode",
     "scripted": "batonpass.agents.scripted:Scripted",
     "understudy": "batonpass.agents.scripted:Understudy",
 }

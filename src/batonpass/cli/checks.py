@@ -47,6 +47,7 @@ def checks(env: Mapping[str, str], cwd: Path) -> Iterator[Check]:
     yield codex(env)
     yield codex_hooks(env)
     yield gemini(env)
+    yield opencode(env)
     yield from experimental(env)
 
 
@@ -146,6 +147,11 @@ def codex_hooks(env: Mapping[str, str], managed: Path = Path("/etc/codex/require
             found = f"switched off by {key} in {path}: Baton follows these sessions by their record and types prompts"
             return Check("codex hooks", False, found, f"take {key} out of {path}", essential=False)
     return Check("codex hooks", True, "allowed")
+
+
+def opencode(env: Mapping[str, str]) -> Check:
+    """Whether opencode is there; who does not use it misses nothing."""
+    return _agent("opencode", env.get("BATON_OPENCODE") or "opencode", "opencode-ai", env)
 
 
 def gemini(env: Mapping[str, str]) -> Check:

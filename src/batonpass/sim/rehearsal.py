@@ -22,6 +22,7 @@ _OPENCODE_QUIET = {
     "OPENCODE_DISABLE_DEFAULT_PLUGINS": "1",
     "OPENCODE_DISABLE_LSP_DOWNLOAD": "1",
     "OPENCODE_DISABLE_MODELS_FETCH": "1",
+    "npm_config_registry": "http://127.0.0.1:9",  # at every start it would install a package into its configuration
 }
 # Every start of an older model proposes a newer one, unless that was answered before.
 _CODEX = """\

@@ -260,16 +260,18 @@ class Supervisor:
             self.spawn(self.tell(watch, sentence))
 
     def _only_guessed(self, watch: Watch) -> bool:
-        """Whether the window is a guess that the status line will settle in a moment; nothing is cleared on a guess."""
-        reading = watch.reading
-        if watch.window is not None or not watch.hooks_seen or reading is None:
+        """Whether the window is a guess that the agent will settle in a moment; nothing is cleared on a guess."""
+        reading, unheard = watch.reading, watch.agent.has_hooks and not watch.hooks_seen
+        if watch.window is not None or unheard or reading is None:
             return False
         return abs(self.clock.now() - reading.at) < _GUESS_SECONDS
 
     async def _consider_later(self, watch: Watch) -> None:
         """A status line that does not come (no daemon heard it, say) must not leave the guess for ever."""
         await self.clock.sleep(_GUESS_SECONDS)
-        if watch.window is None:
+        last = watch.reading
+        if watch.window is None and last is not None and last.used is not None:
+            watch.readings[-1] = watch.reading_of(last.used, last.at, last.model, last.source)  # it may know by now
             self.consider(watch)
 
     def show_line(self, watch: Watch) -> None:

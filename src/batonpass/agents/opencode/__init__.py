@@ -115,6 +115,9 @@ class OpenCode:
     def tend(self, binding: Binding) -> None:
         """Nothing: it leaves nothing behind that would harm a conversation."""
 
+    def restarts(self, status: int | None, binding: Binding) -> bool:
+        return False
+
     def leftovers(self, binding: Binding) -> Sequence[int]:
         """None: it is one process."""
         return ()
