@@ -161,6 +161,31 @@ async def test_a_successor_that_grows_over_the_threshold_is_handed_off_again(sce
     assert len(scene.cycles) == 1
 
 
+async def test_a_successor_that_grew_while_no_daemon_was_there_is_not_taken_for_born_full(scene: Scene) -> None:
+    scene.watch.session = replace(scene.watch.session, chain=1)
+    scene.watch.window = 200_000
+    for used in (30_000, 90_000, 150_000):
+        scene.talk.prompt("go on")
+        scene.talk.say("done", used=used)
+    scene.supervisor.take_news(scene.watch)  # the first look at it: one reading, of the last response
+    await asyncio.sleep(0)
+    assert len(scene.watch.readings) == 1
+    assert len(scene.cycles) == 1
+    assert scene.told == []
+
+
+async def test_that_a_conversation_was_born_full_is_told_once_also_by_a_later_daemon(
+    scene: Scene, tmp_path: Path, store: Store, clock: HastyClock
+) -> None:
+    await test_a_successor_that_is_born_above_the_threshold_is_not_handed_off_for_ever(scene)
+    later = Supervisor(store, clock, Settings(tmp_path / "home", {}), scene._notify)
+    later.starter.pass_baton = scene._pass
+    later.reopen(scene.watch)
+    later.consider(scene.watch)
+    await asyncio.sleep(0)
+    assert (scene.cycles, len(scene.told)) == ([], 1)
+
+
 async def test_an_ended_session_is_not_handed_off(scene: Scene) -> None:
     scene.watch.session = replace(scene.watch.session, state=State.ENDED)
     await scene.reads(150_000)

@@ -10,7 +10,7 @@ from batonpass.agents.base import HookKind, HookReport
 from batonpass.clock import Clock
 from batonpass.cycle.moves import Step
 from batonpass.ladder import UNKNOWN, Action, Decision, History, Ladder, decide
-from batonpass.reading import Reading, Source
+from batonpass.reading import Forecast, Reading, Source
 from batonpass.session import Session, State
 from batonpass.store import Store
 from batonpass.supervisor.conversation import News
@@ -18,7 +18,7 @@ from batonpass.supervisor.known import Known
 from batonpass.supervisor.line import status_line
 from batonpass.supervisor.offers import Offers
 from batonpass.supervisor.settings import Settings
-from batonpass.supervisor.starter import Starter, frequent_sentence
+from batonpass.supervisor.starter import Starter, born_full_sentence, frequent_sentence
 from batonpass.supervisor.watch import Watch
 from batonpass.transcripts.events import Compacted
 
@@ -248,8 +248,9 @@ class Supervisor:
         if self._only_guessed(watch):
             self.spawn(self._consider_later(watch))
             return
-        if len(watch.readings) == 1 and watch.session.chain and not standing.futile:
-            standing.futile = self._born_full(watch, decision)
+        if not standing.futile and watch.session.chain and self._born_full(watch, standing):
+            standing.futile = True
+            self._tell_once(watch, "futile", born_full_sentence(watch, decision))
         if standing.futile:
             return
         verdict = self.starter.verdict(watch)
@@ -311,16 +312,29 @@ class Supervisor:
         verdict = self.starter.verdict(watch)
         standing.history = replace(standing.history, raised=verdict.raised)
         if verdict.raised:
-            self.spawn(self.tell(watch, frequent_sentence(watch, verdict)))
+            self._tell_once(watch, "frequent", frequent_sentence(watch, verdict))
 
-    def _born_full(self, watch: Watch, decision: Decision) -> bool:
-        """A successor whose first reading is above the threshold would hand off for ever."""
-        message = (
-            f"{watch.session.name}: the new conversation begins above the threshold ({decision.reason}); "
-            "no further handoff is started for it, use a larger model or a higher threshold"
-        )
-        self.spawn(self.tell(watch, message))
-        return True
+    def _born_full(self, watch: Watch, standing: Standing) -> bool:
+        """A successor that is above the threshold after its first response would hand off for ever.
+
+        By its own record: the first reading that is seen may come late, from a daemon that was away.
+        """
+        first, reading = watch.conversation.first_used, watch.reading
+        if first is None and watch.readings and watch.conversation.prompts < 2:
+            first = watch.readings[0].used
+        if first is None or reading is None:
+            return False
+        begun, nothing = replace(reading, used=first), Forecast(None, None, None)
+        raised = History(raised=standing.history.raised)
+        at_first = decide(begun, nothing, raised, self.ladder(watch), self.clock.now())
+        return at_first.hand_off or at_first.force
+
+    def _tell_once(self, watch: Watch, topic: str, text: str) -> None:
+        """Tell a person, once for each conversation, also if the daemon is restarted meanwhile."""
+        key, conversation = f"told {topic} {watch.session.id}", watch.conversation.agent_session
+        if self.store.get(key) != conversation:
+            self.store.put(key, conversation)
+            self.spawn(self.tell(watch, text))
 
     async def tell(self, watch: Watch, text: str) -> None:
         await self.notify(watch.session.id, text)

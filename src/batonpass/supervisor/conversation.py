@@ -52,6 +52,7 @@ class Conversation:
         self.prompts = 0
         self.characters = 0  # of everything said and returned, for an estimate where no usage is told
         self.usage_told = False
+        self.first_used: int | None = None  # tokens after its very first response
         if transcript is not None:
             self.follow(transcript)
 
@@ -69,6 +70,7 @@ class Conversation:
             self.forgotten += len(self.log)
             self.log.clear()
             self.prompts = 0
+            self.first_used = None
         news = self._take_in(batch.events)
         return News(*news, notes=tuple(batch.notes), any=bool(batch.events) or batch.reset)
 
@@ -89,6 +91,8 @@ class Conversation:
                 self.characters += len(event.text)
             elif isinstance(event, Used | Compacted | Rewound):
                 self.usage_told = True
+            if isinstance(event, Used) and self.first_used is None:
+                self.first_used = event.used
         self.forgotten += max(0, len(self.log) - _KEPT)
         del self.log[:-_KEPT]
         self.prompts += prompts

@@ -8,6 +8,7 @@ from batonpass.clock import Clock, iso
 from batonpass.cycle.moves import Policy, Step, Way
 from batonpass.delivery import Channel, Delivery, DeliveryState, tag
 from batonpass.handoff.redact import patterns, redact
+from batonpass.ladder import Decision
 from batonpass.session import State
 from batonpass.store import CycleRecord, CycleState, Store
 from batonpass.supervisor.guards import BREAKER, COOLING, Limits, Verdict, judge
@@ -177,6 +178,14 @@ def policy_of(cycle: CycleRecord, *, auto_continue: bool, force: bool = False) -
         silent = cycle.data.get("silent") is True
         return Policy(way=Way.SWITCH, force=force or silent, auto_continue=auto_continue, silent=silent)
     return Policy(force=force, auto_continue=auto_continue)
+
+
+def born_full_sentence(watch: Watch, decision: Decision) -> str:
+    """The warning about a successor for which another handoff would not help."""
+    return (
+        f"{watch.session.name}: the new conversation begins above the threshold ({decision.reason.rstrip('.')}); "
+        "no further handoff is started for it, use a larger model or a higher threshold"
+    )
 
 
 def frequent_sentence(watch: Watch, verdict: Verdict) -> str:
