@@ -27,6 +27,7 @@ from batonpass.sim import chaos
 MOMENT = "any moment"
 _NOT_ALONE = 3  # the daemon's status when another one holds the house
 _LONGEST = 6.0  # seconds after which a daemon is killed wherever it is
+_TELL = 50  # kills after which it says how far it is
 _AIMS = 5  # points that a daemon is told of
 _VISITS = (1, 1, 1, 2, 3)  # at which visit of its point a daemon crashes: the first after a crash are the hardest
 _CALM_SECONDS = 600.0  # longer than the deadlines of all steps of a cycle together would take in practice
@@ -37,6 +38,7 @@ _POINTS = tuple(point for point in chaos.POINTS if point != "pass:started")
 def rampage(house: Crew, kills: int, chance: random.Random) -> Counter[str]:
     """Kill that many daemons; where each of them was."""
     where: Counter[str] = Counter()
+    began = time.monotonic()
     while where.total() < kills:
         house.kill_daemon(stay_away=True)
         aims = sorted(_POINTS, key=lambda point: (where[point], chance.random()))[:_AIMS]
@@ -53,6 +55,8 @@ def rampage(house: Crew, kills: int, chance: random.Random) -> Counter[str]:
             raise Failed(f"the daemon ended by itself with status {process.returncode}: {house.story()[-2000:]}")
         process.wait()
         where[MOMENT if killed else (house.home / "run" / "chaos").read_text(encoding="utf-8")] += 1
+        if where.total() % _TELL == 0:
+            print(f"{where.total()} of {kills} kills, {time.monotonic() - began:.0f} s", file=sys.stderr, flush=True)
     return where
 
 
