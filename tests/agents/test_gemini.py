@@ -4,6 +4,7 @@ import json
 import os
 import re
 import time
+from datetime import UTC, datetime
 from pathlib import Path
 
 import pytest
@@ -248,12 +249,12 @@ def test_the_title_of_its_window_tells_its_state(title: str, state: State) -> No
 
 
 def test_the_latest_word_counts_whoever_said_it() -> None:
-    agent, at = Gemini(), "2026-11-15T19:00:00.000Z"
-    moment = 1_794_769_200.0
+    agent, moment = Gemini(), float(int(time.time()) + 60)
+    at = datetime.fromtimestamp(moment, UTC).isoformat()
     agent.report({"hook_event_name": "BeforeAgent", "session_id": OLD, "timestamp": at, "prompt": "x"})
     assert agent.status(binding("◇  Ready (shop)", moment - 1)).state is State.BUSY
     assert agent.status(binding("◇  Ready (shop)", moment + 1)).state is State.IDLE
-    later = at.replace("00.000", "09.000")
+    later = datetime.fromtimestamp(moment + 9, UTC).isoformat()
     agent.report({"hook_event_name": "AfterAgent", "session_id": OLD, "timestamp": later})
     said = agent.status(binding("✦  Working… (shop)", moment + 1))
     assert (said.state, said.since) == (State.IDLE, moment + 9)
@@ -263,11 +264,31 @@ def test_the_latest_word_counts_whoever_said_it() -> None:
 
 def test_a_request_that_was_cancelled_ends_without_its_hook(tmp_path: Path) -> None:
     journal, agent = tmp_path / "session.jsonl", Gemini()
-    lines = (FIXTURES / "session-tui-cancel-and-autocompress.jsonl").read_bytes().splitlines(keepends=True)
-    journal.write_bytes(b"".join(lines[:4]))
+    lines = (FIXTURES / "session-tui-cancel-and-autocompress.jsonl").read_text(encoding="utf-8")
+    soon = datetime.fromtimestamp(time.time() + 60, UTC).isoformat()[:16]
+    told = lines.replace("2026-11-15T19:29", soon).splitlines(keepends=True)
+    journal.write_text("".join(told[:4]), encoding="utf-8")
     assert agent.status(binding(journal=journal)).state is State.BUSY
-    journal.write_bytes(b"".join(lines[:6]))
+    journal.write_text("".join(told[:6]), encoding="utf-8")
     assert agent.status(binding(journal=journal)).state is State.IDLE
+
+
+def test_a_turn_that_was_over_before_anybody_looked_has_ended_after_its_prompt(tmp_path: Path) -> None:
+    journal, agent = tmp_path / "session.jsonl", Gemini()
+    prompted = float(int(time.time()) + 60)
+    entry = {"id": "1", "timestamp": datetime.fromtimestamp(prompted, UTC).isoformat(), "type": "user", "content": "go"}
+    journal.write_text(json.dumps(entry) + "\n", encoding="utf-8")
+    said = agent.status(binding("◇  Ready (shop)", prompted + 1, journal))
+    assert said.state is State.IDLE
+    assert said.since is not None
+    assert said.since > prompted
+
+
+def test_a_turn_that_was_cut_off_with_an_earlier_process_is_not_under_way_any_more(tmp_path: Path) -> None:
+    journal = tmp_path / "session.jsonl"
+    lines = (FIXTURES / "session-tui-cancel-and-autocompress.jsonl").read_text(encoding="utf-8")
+    journal.write_text("".join(lines.replace("2026-", "2025-").splitlines(keepends=True)[:4]), encoding="utf-8")
+    assert Gemini().status(binding(journal=journal)).state is State.UNKNOWN
 
 
 def test_a_process_that_is_gone_is_dead_whatever_the_title_says() -> None:

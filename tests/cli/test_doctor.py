@@ -102,6 +102,17 @@ def test_gemini_is_found_by_path_or_by_its_variable(programs: Callable[..., dict
     assert missing.mend.endswith("npm install -g @google/gemini-cli")
 
 
+def test_hooks_that_geminis_settings_forbid_are_told_with_the_file(tmp_path: Path) -> None:
+    env = {"HOME": str(tmp_path)}
+    assert checks.gemini_hooks(env, tmp_path / "project").ok
+    settings = tmp_path / ".gemini" / "settings.json"
+    settings.parent.mkdir()
+    settings.write_text('{"hooksConfig": {"enabled": false}}', encoding="utf-8")
+    forbidden = checks.gemini_hooks(env, tmp_path / "project")
+    assert (forbidden.ok, forbidden.essential) == (False, False)
+    assert str(settings) in forbidden.mend
+
+
 def test_a_missing_claude_is_no_catastrophe_and_npm_is_offered_where_it_is_missing_too(
     programs: Callable[..., dict[str, str]],
 ) -> None:
@@ -233,6 +244,7 @@ def test_the_doctor_is_content_without_claude(
         "codex",
         "codex hooks",
         "gemini",
+        "gemini hooks",
         "opencode",
         "aider",
         "copilot",

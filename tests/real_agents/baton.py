@@ -89,6 +89,23 @@ class Baton:
         self.session, self._pane = started["session"], started["pane"]
         return self.wait_for(lambda status: status["state"] in ("idle", "busy"))
 
+    def open_pane(self, argv: list[str]) -> str:
+        """Start a program beside Baton, as a person would, in a pane of the same tmux server; gives the pane."""
+        command = ["env", "-i", *(f"{name}={value}" for name, value in self.env.items()), "TERM=tmux-256color", *argv]
+        size = ("-x", "160", "-y", "50")
+        made = self._run_tmux("new-session", "-d", *size, "-P", "-F", "#{pane_id}", "-c", str(self.project), *command)
+        self._pane = made.strip()
+        return self._pane
+
+    def adopt(self, pane: str) -> None:
+        """Have Baton take over what runs in a pane."""
+        adopted = json.loads(self.command("adopt", pane, "--json"))
+        self.session, self._pane = adopted["session"], adopted["pane"]
+
+    def close_pane(self) -> None:
+        """Take the session's terminal away."""
+        self._run_tmux("kill-pane", "-t", self._pane)
+
     def call(self, op: str, **fields: object) -> Any:
         """An answer of the daemon, asked directly: quicker than a command."""
         with socket.socket(socket.AF_UNIX, socket.SOCK_STREAM) as connection:

@@ -14,6 +14,7 @@ from pathlib import Path
 
 from batonpass import __version__, agents
 from batonpass.agents import programs
+from batonpass.agents.gemini.places import read_settings, settings_files
 from batonpass.cli.client import NotRunning, Refused, call, log_path, state_home
 
 # Older ones lack the control-mode flags by which Baton looks on without resizing anybody's windows.
@@ -47,6 +48,7 @@ def checks(env: Mapping[str, str], cwd: Path) -> Iterator[Check]:
     yield codex(env)
     yield codex_hooks(env)
     yield gemini(env)
+    yield gemini_hooks(env, cwd)
     yield opencode(env)
     yield from experimental(env)
 
@@ -157,6 +159,19 @@ def opencode(env: Mapping[str, str]) -> Check:
 def gemini(env: Mapping[str, str]) -> Check:
     """Whether Gemini CLI is there; who does not use it misses nothing."""
     return _agent("gemini", env.get("BATON_GEMINI") or "gemini", "@google/gemini-cli", env)
+
+
+def gemini_hooks(env: Mapping[str, str], cwd: Path) -> Check:
+    """Whether Gemini CLI's settings let hooks run; without them its sessions are followed by record and keys."""
+    for path in settings_files(cwd, env):
+        switch = read_settings(path).get("hooksConfig")
+        enabled = switch.get("enabled") if isinstance(switch, dict) else None
+        if enabled is False:
+            found = f"switched off in {path}: Baton follows these sessions by their record and types prompts"
+            return Check("gemini hooks", False, found, f"take hooksConfig.enabled out of {path}", essential=False)
+        if enabled is True:
+            break  # what comes after has less to say
+    return Check("gemini hooks", True, "allowed")
 
 
 def experimental(env: Mapping[str, str]) -> Iterator[Check]:

@@ -3,14 +3,13 @@
 from collections.abc import Iterator, Mapping
 from pathlib import Path
 
-from batonpass.agents.gemini.places import read_settings, user_folder
+from batonpass.agents.gemini.places import read_settings, settings_files
 
 COMPRESS_AT = "BATON_GEMINI_COMPRESS_AT"  # tells the watch at which share of the window the user has it compress
 
 _WINDOW = 1_048_576  # of every Gemini model
 _SMALLER = {"gemma-4-31b-it": 256_000, "gemma-4-26b-a4b-it": 256_000}
 _SHARE = 0.5  # where nobody has set another
-_SYSTEM = Path("/etc/gemini-cli/settings.json")
 
 
 def window(model: str | None) -> int:
@@ -41,8 +40,7 @@ def compress_at(project: Path, env: Mapping[str, str]) -> float | None:
 
 
 def _shares(project: Path, env: Mapping[str, str]) -> Iterator[float]:
-    system = Path(env.get("GEMINI_CLI_SYSTEM_SETTINGS_PATH") or _SYSTEM)
-    for path in (system, project / ".gemini" / "settings.json", user_folder(env) / "settings.json"):
+    for path in settings_files(project, env):
         model = read_settings(path).get("model")
         share = model.get("compressionThreshold") if isinstance(model, dict) else None
         if isinstance(share, int | float) and not isinstance(share, bool) and share > 0:

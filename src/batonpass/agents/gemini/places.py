@@ -11,6 +11,7 @@ from batonpass.disk import read_plain
 USERS_HOME = "BATON_GEMINI_HOME"  # in a session's environment: the home behind its overlay
 OVERLAY = "GEMINI_CLI_HOME"
 
+_SYSTEM = "/etc/gemini-cli/settings.json"
 _COMMENT = re.compile(rb'("(?:\\.|[^"\\])*")|//[^\n]*|/\*.*?\*/', re.DOTALL)
 
 
@@ -22,6 +23,12 @@ def user_home(env: Mapping[str, str]) -> Path:
 def user_folder(env: Mapping[str, str]) -> Path:
     """Its folder there: settings, sign-in, sessions."""
     return user_home(env) / ".gemini"
+
+
+def settings_files(project: Path, env: Mapping[str, str]) -> tuple[Path, ...]:
+    """Where settings may stand, those with the last word first: the administrator's, the project's, the user's."""
+    system = Path(env.get("GEMINI_CLI_SYSTEM_SETTINGS_PATH") or _SYSTEM)
+    return system, project / ".gemini" / "settings.json", user_folder(env) / "settings.json"
 
 
 def read_settings(path: Path) -> dict[str, Any]:

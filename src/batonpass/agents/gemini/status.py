@@ -24,6 +24,8 @@ _HOOKS = {
     HookKind.STOP: State.IDLE,
     HookKind.NOTIFICATION: State.WAITING,
 }
+_MOMENT = 0.001
+_CLOCK_SECONDS = 1.5  # by which the kernel's word on a start may be off
 WAITS = "asks for permission"
 
 
@@ -88,13 +90,18 @@ def status(binding: Binding, turns: Turns) -> Status:
     if not processes.alive(binding.pid):
         return Status(State.DEAD)
     titled = _titled(binding)
-    words = [turns.last(binding.agent_session, binding.transcript), titled]
-    word = max((word for word in words if word), key=lambda word: word.at, default=None)
+    told = turns.last(binding.agent_session, binding.transcript)
+    if told is not None and told.at < (processes.started(binding.pid) or 0.0) - _CLOCK_SECONDS:
+        told = None  # it was said in an earlier process: a conversation that was resumed is not in that turn any more
+    word = max((word for word in (told, titled) if word), key=lambda word: word.at, default=None)
     front = turns.front(binding)
     if word is None:
         return Status(State.UNKNOWN, front)
     waiting = WAITS if word.state is State.WAITING else None
+    # A turn may be over before its title was ever seen: it was idle again at the latest when that was looked at.
     since = binding.title_since if word is titled else word.at
+    if word is titled and word.state is State.IDLE and told is not None:
+        since = max(since, told.at + _MOMENT)
     return Status(word.state, front, since, waiting)
 
 
