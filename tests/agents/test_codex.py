@@ -273,6 +273,28 @@ def test_a_running_codex_is_found_with_the_conversation_that_its_user_sees(home:
     assert (found.agent_session, found.transcript) == (OLD, None)
 
 
+def test_a_conversation_that_was_spoken_in_before_anybody_looked_is_named_all_the_same(home: Home) -> None:
+    home.hold(OLD)
+    rollout = home.root / "sessions" / f"rollout-2026-11-16T01-32-47-{OLD}.jsonl"
+    rollout.write_text('{"type": "session_meta", "payload": {"thread_source": "user"}}\n', encoding="utf-8")
+    home.write(OLD, "task_started")
+    assert Codex().status(bound(None)).state is State.BUSY
+    home.write(OLD, "task_complete")
+    said = Codex().status(bound(None))
+    assert (said.state, said.agent_session) == (State.IDLE, OLD)
+
+
+def test_as_long_as_a_rollout_does_not_say_whose_it_is_nobody_is_taken_for_the_one_in_front(home: Home) -> None:
+    home.hold(OLD)
+    home.hold(NEW)
+    rollout = home.write(NEW)
+    assert Codex().find(os.getpid()) is None
+    rollout.write_text('{"type": "session_meta", "payload": {"thread_source": "user"}}\n', encoding="utf-8")
+    found = Codex().find(os.getpid())
+    assert found is not None
+    assert (found.agent_session, found.transcript) == (NEW, rollout)
+
+
 def test_a_past_conversation_is_found_by_its_id_and_by_its_rollout(tmp_path: Path) -> None:
     parent, child = "01a1e0af-12e3-78a2-9456-6d756e43e725", "01a1e0af-13b6-7110-bb06-8258053bd794"
     folder = tmp_path / "sessions" / "2026" / "11" / "15"

@@ -1,10 +1,16 @@
 """The long matrix with the real Codex."""
 
+import json
 import os
 import signal
+import threading
+from pathlib import Path
+from typing import Any
 
 import pytest
 
+from batonpass.delivery import Channel
+from batonpass.sim.brain import Asked, Reply, ToolUse
 from batonpass.sim.model_wire import Kind
 from batonpass.sim.openai_responses import ResponsesModel
 from batonpass.sim.worker import Worker, WorkerSettings
@@ -62,3 +68,71 @@ def test_a_session_that_was_killed_is_rescued_from_its_record(codex_baton: Baton
     dead = codex_baton.status()
     codex_baton.command("continue", "--from", dead["session"], "--detach")
     codex_model.wait_for(lambda request: request.session != dead["agent_session"] and "[baton " in request.text, 60)
+
+
+def test_a_receipt_that_stays_wrong_brings_the_predecessor_back_which_passes_to_one_that_understands(
+    codex_baton: Baton, codex_model: ResponsesModel
+) -> None:
+    codex_model.brain = Worker(WorkerSettings(faults=frozenset({"parrot"}), fault_attempts=2))
+    before = codex_baton.run_codex(prompt="please begin")
+    old = codex_baton.rest()["agent_session"]
+    codex_baton.command("handoff", "--no-wait")
+    cycle = codex_baton.cycle()
+    assert_passed(codex_baton, codex_model, cycle)
+    assert cycle.way == "respawn"
+    began = [(event.data["agent_session"], event.data["source"]) for event in codex_baton.events("SESSION_STARTED")]
+    assert (old, "resume") in began
+    after = codex_baton.rest()
+    assert (after["pane"], after["agent_session"]) == (before["pane"], cycle.new_agent_session)
+
+
+def test_a_sub_agent_that_works_on_is_kept_apart_and_the_successor_is_told_of_it(
+    codex_baton: Baton, codex_model: ResponsesModel
+) -> None:
+    hold = threading.Event()
+
+    def at_work(asked: Asked) -> Reply:
+        hold.wait(120)
+        return Reply("The survey is done.", used=99_000)
+
+    delegated = ToolUse("multi_agent_v1__spawn_agent", {"message": "Survey the parsers."})
+    codex_model.script(Reply("I delegate.", tools=(delegated,), used=41_000), match="please begin")
+    codex_model.script(Reply("It is at work.", used=42_000), match="please begin")
+    codex_model.script(at_work, kind=Kind.SUB)
+    codex_baton.run_codex(prompt="please begin")
+    try:
+        sub = codex_model.wait_for(lambda request: request.kind is Kind.SUB)
+        status = codex_baton.rest()
+        assert (status["used"], status["agent_session"] == sub.session) == (42_000, False)
+        codex_baton.command("handoff", "--no-wait")
+        cycle = codex_baton.cycle()
+        assert_passed(codex_baton, codex_model, cycle)
+        assert cycle.old_agent_session == status["agent_session"]
+        assert cycle.document is not None
+        listed = [line for line in cycle.document.read_text(encoding="utf-8").splitlines() if str(sub.session) in line]
+        assert any("running" in line and "Survey the parsers." in line for line in listed), listed
+    finally:
+        hold.set()
+
+
+def test_where_hooks_are_forbidden_the_session_is_followed_by_its_record_and_handed_off_by_keys(
+    codex_baton: Baton, codex_model: ResponsesModel, codex_home: dict[str, str]
+) -> None:
+    with (Path(codex_home["CODEX_HOME"]) / "config.toml").open("a", encoding="utf-8") as config:
+        config.write("\n[features]\nhooks = false\n")
+    codex_model.brain = Worker(WorkerSettings(start=97_920, step=0, jumps={2: 227_664}))
+    codex_baton.run_codex(prompt="please begin")
+    first = codex_baton.wait_for(lambda status: status["hooks"] is False and status["state"] == "idle")
+    assert (first["used"], first["window"]) == (97_920, 258_400)
+    codex_baton.until(lambda: [t for t in codex_baton.told() if "does not run Baton's hooks" in t], "word of the hooks")
+    codex_baton.say("now read everything")
+    cycle = codex_baton.cycle()
+    assert_passed(codex_baton, codex_model, cycle)
+    assert {d.channel for d in codex_baton.store.deliveries(cycle=cycle.id)} == {Channel.KEYS}
+    assert codex_baton.rest()["agent_session"] == cycle.new_agent_session
+    (found,) = [check for check in _doctor(codex_baton) if check["name"] == "codex hooks"]
+    assert not found["ok"]
+
+
+def _doctor(baton: Baton) -> list[dict[str, Any]]:
+    return list(json.loads(baton.command("doctor", "--json"))["checks"])

@@ -207,5 +207,8 @@ def _custom(identity: str, name: str, text: str) -> Json:
 
 
 def _function(identity: str, name: str, arguments: Json) -> Json:
+    """A call by name; `space__name` is one of a namespace, such as an MCP server's."""
+    space, _, own = name.rpartition("__")
     call = {"type": "function_call", "id": f"fc_{identity}", "status": "completed"}
-    return {**call, "call_id": identity, "name": name, "arguments": json.dumps(arguments)}
+    named = {"name": own, **({"namespace": space} if space else {})}
+    return {**call, "call_id": identity, **named, "arguments": json.dumps(arguments)}

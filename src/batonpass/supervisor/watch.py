@@ -260,8 +260,9 @@ class Watch:
 
     def knows_start(self, report: HookReport) -> bool:
         """Whether the agent's own word told of this start before the hook, which comes with the first prompt."""
+        begun = ("startup", "clear")  # a new process in the same pane is a clear by its word, a startup by its hook
         told = [start.source for start in self.starts if start.agent_session == report.agent_session]
-        return self.agent.starts_with_prompt and report.source in ("startup", "clear") and report.source in told
+        return self.agent.starts_with_prompt and report.source in begun and any(source in begun for source in told)
 
     def _began_unheard(self) -> bool:
         """Follow a conversation that its agent names before any hook does. One that was left is not gone back to."""

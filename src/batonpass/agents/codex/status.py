@@ -95,8 +95,11 @@ def status(binding: Binding, turns: Turns) -> Status:
         return Status(State.UNKNOWN)
     if not processes.alive(binding.pid):
         return Status(State.DEAD)
-    mine = binding.agent_session
-    turn = turns.of(binding.transcript) if binding.transcript is not None else None
+    mine, rollout = binding.agent_session, binding.transcript
+    if mine is None and (found := find(binding.pid)) is not None:
+        # Its first prompt came before anybody looked, and no hook has told of it.
+        mine, rollout = found.agent_session, found.transcript
+    turn = turns.of(rollout) if rollout is not None else None
     if turn is not None and turn[0] and not _left_behind(turn[1], binding.pid):
         return Status(State.BUSY, mine, turn[1])
     holding = _open(binding.pid)
@@ -119,6 +122,8 @@ def find(pid: int) -> Found | None:
     One that works through the shared background server holds nothing open itself, and is not found.
     """
     holding = _open(pid)
+    if any(not _meta(holding.rollouts[one]) for one in holding.held if one in holding.rollouts):
+        return None  # just made, and nobody can tell yet whose it is
     seen = [one for one in holding.held if one not in holding.rollouts or _is_users(holding.rollouts[one])]
     newest = max(seen, default=None)
     if newest is None:
