@@ -48,6 +48,12 @@ def test_a_model_of_the_users_choice_is_taken_for_its_size(agent: str) -> None:
     assert made == ("--model", "tiny-1")
 
 
+def test_what_the_user_configured_for_the_other_agent_is_not_said_twice() -> None:
+    wanted = Wishes(Size.LARGE, Approval.ALL, ("../lib", "../doc"))
+    said = agents.get("codex").wishes(["-s", "read-only", "--add-dir", "../lib"], None, None)
+    assert wanted.besides(said) == Wishes(Size.LARGE, None, ("../doc",))
+
+
 def test_without_a_choice_the_agent_takes_a_model_of_that_size_or_its_default() -> None:
     assert agents.get("claude").arguments(Wishes(size=Size.LARGE), {}) == ("--model", "opus")
     assert agents.get("codex").arguments(Wishes(size=Size.LARGE), {}) == ()

@@ -212,6 +212,23 @@ def opencode_baton(opencode_cli: Path, opencode_home: dict[str, str], project: P
 
 
 @pytest.fixture
+def every_baton(
+    claude_home: dict[str, str], codex_home: dict[str, str], gemini_home: dict[str, str], opencode_home: dict[str, str],
+    codex_cli: Path, gemini_cli: Path, opencode_cli: Path, project: Path,
+) -> Iterator[Baton]:  # fmt: skip
+    """A Baton of this test's own for a user of all four agents; nothing runs before its first command."""
+    claude = AGENTS / f"claude-{VERSIONS[-1]}" / "node_modules" / ".bin" / "claude"
+    programs = {"CLAUDE": claude, "CODEX": codex_cli, "GEMINI": gemini_cli, "OPENCODE": opencode_cli}
+    env = {**claude_home, **codex_home, **gemini_home, **opencode_home}
+    with tempfile.TemporaryDirectory(prefix="b", dir="/tmp", ignore_cleanup_errors=True) as folder:
+        own = Baton(Path(folder), project, {**env, **{f"BATON_{name}": str(path) for name, path in programs.items()}})
+        try:
+            yield own
+        finally:
+            own.close()
+
+
+@pytest.fixture
 def bell(tmp_path: Path) -> Iterator[Bell]:
     """What hooks ring; see Bell.settings."""
     ringing = Bell(tmp_path / "bell")

@@ -30,6 +30,11 @@ class Wishes:
     approval: Approval | None = None
     folders: tuple[str, ...] = ()  # beside the project
 
+    def besides(self, said: "Wishes") -> "Wishes":
+        """What of these is still to be said where those are said already."""
+        folders = tuple(folder for folder in self.folders if folder not in said.folders)
+        return Wishes(None if said.size else self.size, None if said.approval else self.approval, folders)
+
 
 def size_of(model: str | None, names: Mapping[str, Size]) -> Size | None:
     """The class of a model by a part of its name; None for one that says nothing.

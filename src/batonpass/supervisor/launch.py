@@ -159,8 +159,11 @@ class PaneLauncher:
         if to.agent == first or to.agent in others:
             return
         own = others[session.agent] if session.agent in others else order["args"]
-        wanted = watch.agent.wishes(own, session.model, session.permission_mode)
-        others[to.agent] = [*to.args, *agents.get(to.agent).arguments(wanted, to.models)]
+        heir = agents.get(to.agent)
+        wanted = watch.agent.wishes(own, session.model, session.permission_mode).besides(
+            heir.wishes(to.args, None, None)
+        )
+        others[to.agent] = [*to.args, *heir.arguments(wanted, to.models)]
         write_private(path, json.dumps({**order, "agent": first}))
 
     async def reopen_pane(self, watch: Watch, *, kick: str | None, resume: str | None, socket: str) -> None:

@@ -1,0 +1,82 @@
+"""The baton passes between real agents: one project, one chain of documents."""
+
+import json
+import time
+
+import pytest
+
+from batonpass.sim.anthropic import AnthropicModel
+from batonpass.sim.brain import Reply
+from batonpass.sim.openai_responses import ResponsesModel
+from batonpass.sim.scripted_model import ScriptedModel
+from tests.real_agents.baton import Baton
+
+ROUND = ("codex", "gemini", "opencode", "claude")
+RULES = ("Never touch ledger.sql, Priya owns it.", "The staging port is 8443.")
+CONFIG = {
+    "agents": {
+        "claude": {},
+        "codex": {"args": ["-a", "never", "-s", "danger-full-access"]},
+        "gemini": {"args": ["--yolo"], "models": {"medium": "gemini-2.5-pro"}},
+        "opencode": {"args": ["--auto"]},
+    },
+    "quota": {"wait_minutes": 0},
+    "cooldown_minutes": 0,
+}
+
+
+@pytest.mark.long
+@pytest.mark.timeout(900)
+def test_the_baton_goes_round_from_claude_over_codex_gemini_and_opencode_to_claude(
+    every_baton: Baton, model: AnthropicModel
+) -> None:
+    every_baton.configure(json.dumps(CONFIG))
+    every_baton.run(prompt=" ".join(("Begin.", *RULES)))
+    first = every_baton.rest()
+    pane = first["pane"]
+    for agent in ROUND:
+        every_baton.command("handoff", "--to", agent, "--no-wait")
+        cycle = every_baton.cycle(ROUND.index(agent) + 1, timeout=240)
+        assert (cycle.state, cycle.way) == ("done", "switch"), every_baton.story()
+        after = every_baton.rest()
+        assert (after["agent"], after["pane"], after["agent_session"]) == (agent, pane, cycle.new_agent_session)
+    chain = every_baton.store.handoffs(session=every_baton.session)
+    assert [(one.number, one.agent) for one in chain] == [(1, "claude"), (2, "codex"), (3, "gemini"), (4, "opencode")]
+    assert [one.previous for one in chain] == [None, *(one.path.name for one in chain[:-1])]
+    kicked = next(request for request in model.requests if f"{cycle.id} kick 1]" in request.context)
+    assert all(rule in kicked.context for rule in RULES), "what the first was told reaches the last"
+    assert after["agent_session"] != first["agent_session"]
+
+
+@pytest.mark.long
+@pytest.mark.timeout(600)
+def test_at_the_end_of_claudes_quota_codex_goes_on_in_the_middle_of_the_work_and_claude_comes_back(
+    every_baton: Baton, model: AnthropicModel, codex_model: ResponsesModel
+) -> None:
+    every_baton.configure(json.dumps(CONFIG))
+    every_baton.env["CLAUDE_CODE_MAX_RETRIES"] = "1"
+    every_baton.run(prompt=" ".join(("Begin.", *RULES)))
+    every_baton.rest()
+    back = time.time() + 25
+    model.script(Reply(f"Claude AI usage limit reached|{back:.0f}", error="rate_limit"), match="the writer", times=1000)
+    every_baton.say("Now the writer.")
+    away = every_baton.cycle(timeout=180)
+    assert (away.state, away.way) == ("done", "switch"), every_baton.story()
+    status = every_baton.rest()
+    assert (status["agent"], status["setback"]["phase"], status["setback"]["first"]) == ("codex", "away", "claude")
+    assert "stands in for claude (quota)" in every_baton.command("status")
+    document = every_baton.store.handoffs(session=every_baton.session)[0].path.read_text(encoding="utf-8")
+    assert "claude stopped because of its quota" in document
+    assert "Now the writer." in document
+    assert all(rule in _context_of(codex_model, f"{away.id} kick 1]") for rule in RULES)
+    returned = every_baton.cycle(2, timeout=180)
+    assert (returned.state, returned.way) == ("done", "switch"), every_baton.story()
+    assert time.time() >= back
+    after = every_baton.wait_for(lambda status: status["agent"] == "claude" and status["setback"] is None)
+    assert after["chain"] == 2
+    assert all(rule in _context_of(model, f"{returned.id} kick 1]") for rule in RULES)
+
+
+def _context_of(model: ScriptedModel, mark: str) -> str:
+    """All that the model was told in the first request that has this mark."""
+    return next(request.context + request.system for request in model.requests if mark in request.context)
