@@ -152,3 +152,49 @@ async def test_the_way_back_shows_the_predecessor_in_the_process_that_runs(seale
     assert outcome.ok, outcome.note
     assert control.calls[1:] == [("back", TALK), ("submit", TALK, f"[baton {CYCLE} back 1]")]
     assert sealed.launcher.kicks == []
+
+
+# -- and where it has none ---------------------------------------------------------------------------
+
+
+@pytest.fixture
+async def unnamed(scene: Scene, monkeypatch: pytest.MonkeyPatch) -> Scene:
+    """A sealed session whose agent can only be typed into, and names a new conversation with its first prompt."""
+    monkeypatch.setattr(scene.agent, "has_hooks", False, raising=False)
+    monkeypatch.setattr(scene.agent, "clears_with_prompt", True, raising=False)
+    scene.panes.on_enter = scene.hears
+    await writing.ask(scene.case, Move(Step.ASK))
+    Path(str(scene.case.recall("draft"))).write_text(DOCUMENT, encoding="utf-8")
+    await writing.check(scene.case, Move(Step.CHECK))
+    await sealing.seal(scene.case, Move(Step.SEAL))
+    scene.panes.sent.clear()
+    return scene
+
+
+async def test_clear_and_kick_are_typed_one_after_the_other_where_only_a_prompt_names_the_conversation(
+    unnamed: Scene,
+) -> None:
+    def entered(text: str) -> None:
+        if KICK in text:
+            unnamed.begins(OTHER, "clear")
+            unnamed.hears(text)
+
+    unnamed.panes.on_enter = entered
+    assert (await passing.hand_over(unnamed.case, PASS)).ok
+    assert (await passing.prime(unnamed.case, Move(Step.PRIME))).ok
+    assert [text.split("]")[0] for text in unnamed.panes.sent] == ["/clear", KICK.removesuffix("]")]
+    given = unnamed.store.delivery(KICK)
+    assert given is not None
+    assert (given.channel, given.state) == (Channel.KEYS, DeliveryState.SEEN)
+    assert "Measure a file of a million lines." in given.text
+
+
+async def test_a_kick_that_was_typed_before_a_crash_is_not_typed_again(unnamed: Scene) -> None:
+    unnamed.panes.on_enter = lambda text: None
+    assert (await passing.hand_over(unnamed.case, PASS)).code == NOT_CLEARED
+    sent = list(unnamed.panes.sent)
+    assert (await passing.hand_over(unnamed.case, PASS)).code == NOT_CLEARED
+    assert unnamed.panes.sent == sent
+    unnamed.begins(OTHER, "clear")
+    assert (await passing.hand_over(unnamed.case, PASS)).ok
+    assert unnamed.panes.sent == sent

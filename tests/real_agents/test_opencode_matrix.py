@@ -2,9 +2,11 @@
 
 import os
 import signal
+from pathlib import Path
 
 import pytest
 
+from batonpass.delivery import Channel
 from batonpass.sim.brain import Reply, ToolUse
 from batonpass.sim.model_wire import Kind
 from batonpass.sim.openai_chat import ChatModel
@@ -22,7 +24,8 @@ def test_two_batons_are_passed_in_a_row_and_a_third_by_hand(opencode_baton: Bato
     opencode_baton.cycle(2)
     opencode_baton.rest()
     opencode_baton.type("a thought of the user's")
-    opencode_baton.command("handoff", "--why", "to see it")
+    opencode_baton.command("handoff", "--no-wait", "--why", "to see it")
+    opencode_baton.until(lambda: len(opencode_baton.cycles()) == 3, "the third cycle")
     opencode_baton.step("ask", "ok")
     opencode_baton.press("C-u")  # what stands in the box only keeps another conversation from being shown
     opencode_baton.cycle(3)
@@ -77,6 +80,24 @@ def test_two_sessions_in_one_folder_are_never_taken_for_each_other(
     assert not opencode_baton.cycles()
 
 
+def test_one_that_runs_without_a_port_is_adopted_and_handed_off_by_its_database_and_keys(
+    opencode_baton: Baton, opencode_model: ChatModel, opencode_cli: Path
+) -> None:
+    opencode_model.brain = Worker(WorkerSettings(start=76_723, step=0, jumps={2: 178_381}))
+    pane = opencode_baton.open_pane([str(opencode_cli), "--prompt", "please begin"])
+    opencode_baton.until(lambda: "Done so far" in opencode_baton.screen(), "the end of the first turn")
+    opencode_baton.adopt(pane)
+    assert [text for text in opencode_baton.told() if "without a port" in text]
+    first = opencode_baton.rest()
+    assert (first["used"], first["window"], first["usable"]) == (76_723, 200_000, 191_808)
+    opencode_baton.say("now read everything")
+    cycle = opencode_baton.cycle(timeout=150)
+    assert_passed(opencode_baton, opencode_model, cycle)
+    assert (cycle.way, cycle.old_agent_session) == ("clear", first["agent_session"])
+    assert {given.channel for given in opencode_baton.store.deliveries(cycle=cycle.id)} == {Channel.KEYS}
+    assert opencode_baton.rest()["pid"] == first["pid"]
+
+
 def test_a_successor_with_a_wrong_receipt_is_left_for_the_predecessor_without_a_new_process(
     opencode_baton: Baton, opencode_model: ChatModel
 ) -> None:
@@ -84,10 +105,10 @@ def test_a_successor_with_a_wrong_receipt_is_left_for_the_predecessor_without_a_
     opencode_model.brain = Worker(wrong)
     started = opencode_baton.run_opencode(prompt="please begin")
     opencode_baton.rest()
-    opencode_baton.command("handoff", "--why", "to see it")
+    opencode_baton.command("handoff", "--no-wait", "--why", "to see it")
     opencode_baton.step("back", "ok")
     assert opencode_baton.status()["pid"] == started["pid"]
-    cycle = opencode_baton.cycle()
+    cycle = opencode_baton.cycle(timeout=200)
     assert_passed(opencode_baton, opencode_model, cycle)
     assert cycle.way == "respawn"
     assert opencode_baton.rest()["pid"] != started["pid"]

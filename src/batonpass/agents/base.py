@@ -156,6 +156,7 @@ class Found:
     agent_session: str | None
     transcript: Path | None
     env: Mapping[str, str] = field(default_factory=dict)
+    notice: str | None = None  # what cannot be had of it because of how it was started, in one sentence
 
 
 @dataclass(frozen=True, slots=True)
@@ -201,6 +202,7 @@ class Agent(Protocol):
     has_hooks: bool  # whether it can be told to run hooks; without them record, control and keys do all
     starts_with_prompt: bool  # its session-start hook comes with the first prompt; until then `status` names it
     says_waiting: bool  # `status` tells that it waits in a dialog; else the screen is looked at
+    clears_with_prompt: bool  # what a typed clear begins has no id before its first prompt
     primes_with_prompt: bool  # after a clear, context reaches its model only beside the first prompt
 
     def launch(self, order: LaunchOrder) -> Launch:

@@ -24,3 +24,5 @@ def adopt(
         print_json(adopted)
     else:
         say(f"Baton now watches {clean(adopted['agent'])} in pane {clean(pane)} as {clean(adopted['name'])}.")
+        if notice := adopted.get("notice"):
+            say(f"Note: {clean(notice)}.")

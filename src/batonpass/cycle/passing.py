@@ -58,7 +58,7 @@ async def hand_over(case: Case, move: Move) -> Outcome:
     Offers(case.watch.folder, heir).prime(["clear", "startup", "compact"], laid)
     case.stage.probe("pass:primed")
     if move.way is Way.CLEAR:
-        return await _clear(case)
+        return await _clear(case, move)
     return await _respawn(case, move)
 
 
@@ -102,7 +102,7 @@ def _passed(case: Case, way: Way) -> Outcome:
     return Outcome(Step.PASS, note=str(way), data={"agent_session": case.watch.conversation.agent_session})
 
 
-async def _clear(case: Case) -> Outcome:
+async def _clear(case: Case, move: Move) -> Outcome:
     watch, keys = case.watch, case.stage.keys
     try:
         own = case.agent.clear_command if case.recall("clear_typed") else None
@@ -119,6 +119,8 @@ async def _clear(case: Case) -> Outcome:
         case.stage.probe("pass:typing")
         if control is not None:
             await _bring_to_front(case, control)
+        elif case.agent.clears_with_prompt:
+            await _clear_and_kick(case, move, typed)
         else:
             await keys.submit(
                 watch, case.agent.clear_command, lambda: _successor(case) is not None, pasted=typed, taken=0.0
@@ -133,6 +135,24 @@ async def _clear(case: Case) -> Outcome:
     if await watch.until(lambda: _successor(case) is not None or watch.gone, _CLEARED_SECONDS):
         return _passed(case, Way.CLEAR) if _successor(case) else Outcome(Step.PASS, GONE, "the agent is gone")
     return Outcome(Step.PASS, NOT_CLEARED, f"{case.agent.clear_command} did not begin a new conversation")
+
+
+async def _clear_and_kick(case: Case, move: Move, typed: bool) -> None:
+    """Type the clear and, once, the kick: only with that does the new conversation have an id to be known by."""
+    watch, keys, store = case.watch, case.stage.keys, case.stage.store
+    given = store.delivery(tag(case.cycle.id, "kick", move.kick))
+    if given is not None and given.state is not DeliveryState.WITHDRAWN:
+        return  # it was typed before a crash, and the record will show it
+    await keys.submit(watch, case.agent.clear_command, lambda: False, pasted=typed, taken=0.0)
+    given = _kick(case, move.kick, (), case.agent)
+    await keys.ready(watch, case.config.timeouts.prime, None, case.agent.clear_command)
+    store.save_delivery(given)
+    case.stage.probe("pass:kicking")
+    try:
+        await keys.submit(watch, given.text, lambda: _successor(case) is not None, patient=True)
+    except NotReady:
+        store.save_delivery(given.become(DeliveryState.WITHDRAWN, case.stage.clock.now()))
+        raise
 
 
 async def _bring_to_front(case: Case, control: Control) -> None:
@@ -158,7 +178,8 @@ async def _respawn(case: Case, move: Move) -> Outcome:
     if failed:
         who = f"{to.agent} could not be started" if to else "the agent could not be started again"
         return Outcome(Step.PASS, NOT_CLEARED, f"{who}: {failed}")
-    if await case.watch.until(lambda: _successor(case) is not None, STARTED_SECONDS):
+    await case.watch.until(lambda: _successor(case) is not None or case.watch.gone, STARTED_SECONDS)
+    if _successor(case) is not None:
         return _passed(case, move.way)
     return Outcome(Step.PASS, NOT_CLEARED, "the new process did not begin a conversation")
 

@@ -15,7 +15,7 @@ from batonpass.terminals.base import TerminalError
 
 log = logging.getLogger(__name__)
 
-STARTED_SECONDS = 60.0  # some agents take half of that on a busy machine
+STARTED_SECONDS = 120.0  # some agents need ten seconds of work to start, and a busy machine has none to spare
 _SHOWN_SECONDS = 8.0
 
 

@@ -105,7 +105,9 @@ class Sessions:
                 self.supervisor.add(watch)
                 self.supervisor.take_news(watch)
                 self.daemon.follow_files()
-                return {**views.session_record(watch), "attach": await self.attach(watch)}
+                if watch.notice:
+                    await self.daemon.tell(watch.session.id, watch.notice)
+                return {**views.session_record(watch), "attach": await self.attach(watch), "notice": watch.notice}
         where = f"pane {wanted}" if wanted else "any pane"
         raise Refusal(f"no running agent was found in {where} that Baton does not watch already", 3)
 
@@ -138,6 +140,7 @@ class Sessions:
         folder = self.daemon.launcher.folder(session.id)
         folder.mkdir(parents=True, mode=0o700)
         watch = Watch(session, agent, folder, found.env, self.daemon.clock)
+        watch.notice = found.notice
         watch.refresh()
         return watch
 

@@ -23,6 +23,7 @@ class Claude:
     has_hooks = True
     starts_with_prompt = False
     says_waiting = True
+    clears_with_prompt = False
     primes_with_prompt = False
     paste_seconds = 0.0  # once its box shows the text; an Enter that is swallowed all the same is pressed again
     clear_seconds = 0.0

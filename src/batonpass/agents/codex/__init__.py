@@ -39,6 +39,7 @@ class Codex:
     has_hooks = True
     starts_with_prompt = True
     says_waiting = False
+    clears_with_prompt = False
     primes_with_prompt = False
     paste_seconds = 0.0  # once its box shows the text
     clear_seconds = 0.0

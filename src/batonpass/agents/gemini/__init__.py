@@ -39,6 +39,7 @@ class Gemini:
     starts_with_prompt = False
     says_waiting = False  # it tells of permissions, and not of the dialogs at its start
     has_hooks = True
+    clears_with_prompt = False
     primes_with_prompt = True
     paste_seconds = 0.4  # an Enter that comes sooner after a paste is taken for a new line
     clear_seconds = 1.0

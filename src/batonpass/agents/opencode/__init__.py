@@ -26,6 +26,7 @@ class OpenCode:
     has_hooks = False
     starts_with_prompt = False
     says_waiting = False  # without its port it does not
+    clears_with_prompt = True
     primes_with_prompt = False  # its kick brings the handoff along
     paste_seconds = 0.0  # once its box shows the text
     clear_seconds = 0.0

@@ -13,6 +13,10 @@ from batonpass.agents.opencode.launch import PORT
 from batonpass.agents.opencode.word import Word
 from batonpass.session import State
 
+_NO_PORT = (
+    "this opencode was started without a port: Baton follows it by its database, types its prompts, and knows which "
+    "conversation is in front only while no other opencode runs in the same folder"
+)
 _PROGRAMS = ("opencode", "opencode.exe")
 # A prompt that was taken back before anything answered it stays open in the record for ever.
 _UNANSWERED_SECONDS = 15.0
@@ -69,7 +73,8 @@ def find(pid: int, word: Word | None) -> Found | None:
         if _is_opencode(words):
             env = _with_port(processes.environment(process), words)
             mine = front(process, env, word) or _resumed(words)
-            return Found(process, mine, transcript(database(env), mine) if mine else None, env)
+            path = transcript(database(env), mine) if mine else None
+            return Found(process, mine, path, env, None if PORT in env else _NO_PORT)
     return None
 
 

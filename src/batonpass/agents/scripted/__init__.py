@@ -49,6 +49,7 @@ class Scripted:
     has_hooks = True
     starts_with_prompt = False
     says_waiting = True
+    clears_with_prompt = False
     primes_with_prompt = False
     paste_seconds = 0.0
     clear_seconds = 0.0
