@@ -12,9 +12,11 @@ from batonpass.agents.claude.headless import ClaudeHeadless
 from batonpass.agents.codex.headless import CodexHeadless
 from batonpass.agents.gemini.headless import GeminiHeadless
 from batonpass.agents.headless import Headless, HeadlessOrder
+from batonpass.agents.opencode.headless import OpenCodeHeadless
 from batonpass.agents.wishes import Approval
 from batonpass.transcripts.events import Event, Failed, Said, ToolCalled, ToolReturned, TurnEnded, Used
 
+_CHOSEN = {"aider": "--chat-history-file", "opencode": "--session"}
 FIXTURES = Path(__file__).parents[1] / "fixtures"
 
 
@@ -37,7 +39,7 @@ def order(tmp_path: Path, *, prompt: str = "go", **more: object) -> HeadlessOrde
 
 
 def test_every_agent_that_is_driven_can_also_run_headless() -> None:
-    assert {"claude", "codex", "scripted"} <= set(agents.headless_names())
+    assert set(agents.names()) - {"understudy"} <= set(agents.headless_names())
     for name in agents.headless_names():
         assert agents.headless(name).name == name
         assert agents.headless(name).reads.name == name
@@ -70,7 +72,7 @@ def test_what_is_asked_for_is_on_the_command_line(name: str, tmp_path: Path) -> 
     wanted = str(talk) if name == "aider" else talk.name
     asked = order(tmp_path, resume=wanted, model="big-1", args=("--extra", "word"))
     joined = " ".join(agents.headless(name).command(asked).argv).replace("=", " ")
-    assert f"{'--chat-history-file' if name == 'aider' else 'resume'} {wanted}" in joined
+    assert f"{_CHOSEN.get(name, 'resume')} {wanted}" in joined
     assert "--model big-1" in joined
     assert "--extra word" in joined
 
@@ -80,7 +82,8 @@ def test_more_than_the_agent_does_unasked_is_allowed_only_when_asked_for(name: s
     given = {
         approval: set(agents.headless(name).command(order(tmp_path, approval=approval)).argv) for approval in Approval
     }
-    assert len({frozenset(given[approval]) for approval in (Approval.ASK, Approval.EDITS, Approval.ALL)}) == 3
+    told_apart = 2 if name == "opencode" else 3  # opencode edits unasked
+    assert len({frozenset(given[approval]) for approval in (Approval.ASK, Approval.EDITS, Approval.ALL)}) == told_apart
     risky = [
         word
         for word in given[Approval.ASK]
@@ -89,7 +92,7 @@ def test_more_than_the_agent_does_unasked_is_allowed_only_when_asked_for(name: s
     assert not risky
 
 
-@pytest.mark.parametrize("name", ["claude", "codex", "gemini", "qwen", "copilot"])
+@pytest.mark.parametrize("name", ["claude", "codex", "gemini", "opencode", "qwen", "copilot"])
 def test_an_agent_that_is_not_installed_is_said_with_the_command_that_installs_it(name: str, tmp_path: Path) -> None:
     with pytest.raises(NotInstalled, match="npm install -g"):
         agents.headless(name).command(HeadlessOrder("go", tmp_path, {"PATH": str(tmp_path / "nothing")}))
@@ -181,3 +184,21 @@ def test_geminis_sub_agents_are_a_tool_like_others() -> None:
 def test_a_failed_run_of_gemini_is_told_with_its_words() -> None:
     said = {"type": "result", "status": "error", "error": {"type": "FatalError", "message": "quota"}, "stats": {}}
     assert heard(GeminiHeadless(), *lines(said)) == [Failed(7.0, "other", "quota")]
+
+
+def test_opencode_tells_conversation_tools_and_what_it_says() -> None:
+    run = OpenCodeHeadless()
+    events = heard(run, *(FIXTURES / "opencode" / "run-format-json.jsonl").read_bytes().splitlines())
+    assert events == [
+        ToolCalled(7.0, "call_c655cf3d813a4f248f33", "bash", {"command": "echo hi"}),
+        ToolReturned(7.0, "call_c655cf3d813a4f248f33", True, "hi\n"),
+        Said(7.0, "Done.", "msg_1e0b484c1001vZu0w77eRnrHK5"),
+        TurnEnded(7.0),
+    ]
+    assert run.told.agent_session == "ses_e1f4b8883ffegmsp2P2ohJEQy2"
+
+
+def test_a_failed_run_of_opencode_is_told_with_its_words() -> None:
+    error = {"name": "APIError", "data": {"message": "Incorrect API key provided.", "statusCode": 401}}
+    said = {"type": "error", "sessionID": "ses_1", "error": error}
+    assert heard(OpenCodeHeadless(), *lines(said)) == [Failed(7.0, "other", "Incorrect API key provided.")]

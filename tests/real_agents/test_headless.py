@@ -18,12 +18,13 @@ from batonpass.sim.anthropic import AnthropicModel
 from batonpass.sim.brain import Asked, Reply, ToolUse
 from batonpass.sim.gemini_api import GeminiModel
 from batonpass.sim.model_wire import Kind
+from batonpass.sim.openai_chat import ChatModel
 from batonpass.sim.openai_responses import ResponsesModel
 from batonpass.sim.scripted_model import ScriptedModel
 from batonpass.transcripts.events import Event, Said, ToolCalled, ToolReturned, TurnEnded, Used
 from tests.real_agents.users import prints
 
-pytestmark = [pytest.mark.long_on("2.1.197"), pytest.mark.timeout(120)]
+pytestmark = [pytest.mark.long_on("2.1.197"), pytest.mark.timeout(240)]
 
 
 class Writer:
@@ -68,6 +69,11 @@ def codex(codex_cli: Path, codex_home: dict[str, str], project: Path, codex_mode
 @pytest.fixture
 def gemini(gemini_cli: Path, gemini_home: dict[str, str], project: Path, gemini_model: GeminiModel) -> Place:
     return Place("gemini", {**gemini_home, "BATON_GEMINI": str(gemini_cli)}, project, gemini_model, 1_048_576)
+
+
+@pytest.fixture
+def opencode(opencode_cli: Path, opencode_home: dict[str, str], project: Path, opencode_model: ChatModel) -> Place:
+    return Place("opencode", {**opencode_home, "BATON_OPENCODE": str(opencode_cli)}, project, opencode_model, 200_000)
 
 
 async def assert_runs_and_goes_on(place: Place, **more: object) -> None:
@@ -125,6 +131,11 @@ async def test_a_conversation_of_gemini_that_was_gone_on_with_later_is_not_lost_
     third = await gemini.run("something else", model="gemini-2.5-pro")
     assert third.agent_session != first.agent_session
     assert "go on" in record.read_text(encoding="utf-8")
+
+
+@pytest.mark.long
+async def test_opencode_runs_headless_and_goes_on_by_id(opencode: Place) -> None:
+    await assert_runs_and_goes_on(opencode)
 
 
 @pytest.mark.long

@@ -18,6 +18,7 @@ _HEADLESS = {
     "claude": "batonpass.agents.claude.headless:ClaudeHeadless",
     "codex": "batonpass.agents.codex.headless:CodexHeadless",
     "gemini": "batonpass.agents.gemini.headless:GeminiHeadless",
+    "opencode": "batonpass.agents.opencode.headless:OpenCodeHeadless",
     "scripted": "batonpass.agents.scripted.headless:ScriptedHeadless",
 }
 # Of the second tier: read, and run headless, but not supervised.

@@ -24,19 +24,19 @@ _FOREIGN = frozenset({"OPENCODE", "OPENCODE_PID", "AGENT", "TMUX", "TMUX_PANE", 
 
 def launch(order: LaunchOrder) -> Launch:
     """Say how to start. Raises LaunchError."""
-    program, args = _program(order.env), parse(order.args)
+    executable, args = program(order.env), parse(order.args)
     if args.folder is not None and (order.project / args.folder).resolve() != order.project.resolve():
         raise LaunchError(f"opencode would work in {args.folder}; run `baton run opencode` in that folder instead.")
     restart = order.kick is not None or order.resume is not None
     port = _port(args)
-    argv = [program, *_options(order, args, restart)]
+    argv = [executable, *_options(order, args, restart)]
     if args.value("--port") is None:
         argv += ["--port", str(port)]
     if order.resume is not None:
         argv += ["--session", order.resume]
     if order.kick is not None:
         argv.append(f"--prompt={order.kick}")
-    env = {name: value for name, value in order.env.items() if name not in _FOREIGN}
+    env = environment(order.env)
     env[PORT], env["PWD"] = str(port), str(order.project)
     env.setdefault(PASSWORD, secrets.token_urlsafe(24))
     return Launch(argv=tuple(argv), env=env, agent_session=order.resume, transcript=None, notice=NOTICE)
@@ -64,11 +64,17 @@ def _port(args: Arguments) -> int:
         return int(found.getsockname()[1])
 
 
-def _program(env: Mapping[str, str]) -> str:
+def environment(env: Mapping[str, str]) -> dict[str, str]:
+    """The user's environment for a session of its own."""
+    return {name: value for name, value in env.items() if name not in _FOREIGN}
+
+
+def program(env: Mapping[str, str]) -> str:
+    """The path of opencode. Raises NotInstalled."""
     chosen = env.get("BATON_OPENCODE")
-    program = shutil.which(chosen or "opencode", path=env.get("PATH", os.defpath))
-    if program:
-        return str(Path(program).absolute())
+    found = shutil.which(chosen or "opencode", path=env.get("PATH", os.defpath))
+    if found:
+        return str(Path(found).absolute())
     if chosen:
         raise NotInstalled(f"BATON_OPENCODE names {chosen}, which is no program that can be run; correct or unset it.")
     raise NotInstalled(
