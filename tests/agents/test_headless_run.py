@@ -3,7 +3,6 @@
 import asyncio
 import json
 import os
-import select
 from collections.abc import Callable, Iterator
 from pathlib import Path
 
@@ -17,6 +16,7 @@ from batonpass.agents.scripted import Scripted
 from batonpass.agents.wishes import Approval
 from batonpass.clock import ManualClock
 from batonpass.transcripts.events import Event, Failed, Prompted, Said, ToolReturned, TurnEnded, Used
+from tests.gone import gone
 
 FIXTURES = Path(__file__).parents[1] / "fixtures" / "codex"
 
@@ -59,18 +59,6 @@ def order(tmp_path: Path) -> Callable[..., HeadlessOrder]:
         return HeadlessOrder(prompt, folder, {**env, **own}, **more)  # type: ignore[arg-type]
 
     return made
-
-
-def gone(pid: int) -> bool:
-    """Whether a process has ended, or does so within a moment."""
-    try:
-        descriptor = os.pidfd_open(pid)
-    except ProcessLookupError:
-        return True
-    try:
-        return bool(select.select([descriptor], [], [], 20.0)[0])
-    finally:
-        os.close(descriptor)
 
 
 def nobody(event: Event) -> None:

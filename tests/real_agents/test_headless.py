@@ -22,6 +22,7 @@ from batonpass.sim.openai_chat import ChatModel
 from batonpass.sim.openai_responses import ResponsesModel
 from batonpass.sim.scripted_model import ScriptedModel
 from batonpass.transcripts.events import Event, Said, ToolCalled, ToolReturned, TurnEnded, Used
+from tests.gone import gone
 from tests.real_agents.users import prints
 
 pytestmark = [pytest.mark.long_on("2.1.197"), pytest.mark.timeout(240)]
@@ -194,7 +195,7 @@ async def assert_stopped(place: Place, **more: object) -> None:
     assert (result.error, result.detail) == ("timeout", "it was stopped after 60 s")
     mine = str(place.env["HOME"])
     left = [pid for pid in processes.everyone() if processes.environment(pid).get("HOME") == mine]
-    assert not [processes.arguments(pid) for pid in left if processes.alive(pid)]
+    assert not [processes.arguments(pid) for pid in left if not gone(pid)]
 
 
 @pytest.mark.long

@@ -21,6 +21,7 @@ _BLOCK = 64 << 10
 _QUOTED = 500
 _LAST_WORDS = 4096  # of standard error, for the sentence that says what went wrong
 _PATIENCE = 5.0  # from the request to end to the end by force
+_SAME = 2.0
 _DRAIN = 1.0  # for what is left in the pipes when the agent has ended
 
 
@@ -243,7 +244,8 @@ async def _stop(process: asyncio.subprocess.Process) -> None:
             await process.wait()
     _end_group(process)
     for pid, started in family.items():
-        # A number may belong to another process by now.
-        if pid != process.pid and started is not None and processes.started(pid) == started:
+        # A number may belong to another process by now; the system's word on when one began is good to a second.
+        now = processes.started(pid)
+        if pid != process.pid and started is not None and now is not None and abs(now - started) < _SAME:
             with suppress(ProcessLookupError, PermissionError):
                 os.kill(pid, signal.SIGKILL)
