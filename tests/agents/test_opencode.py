@@ -239,11 +239,12 @@ def server_of(port: FakeServer) -> Server:
 
 
 @pytest.fixture
-def word(port: FakeServer, tmp_path: Path) -> Word:
+def word(port: FakeServer, tmp_path: Path) -> Iterator[Word]:
     listening = Word(server_of(port), os.getpid(), tmp_path)
     listening.listen()
     wait(lambda: listening.answers)
-    return listening
+    yield listening
+    listening.close()
 
 
 def created(identity: str, at: float, parent: str | None = None) -> dict[str, object]:
@@ -314,6 +315,7 @@ def test_what_was_said_before_anybody_listened_is_asked_for(port: FakeServer, tm
     assert word.asks("ses_1") == "asks for permission: bash rm *"
     word.hear({"type": "permission.replied", "properties": {"sessionID": "ses_sub", "requestID": "per_1"}})
     assert word.asks("ses_1") is None
+    word.close()
 
 
 def edit(path: str, *patterns: str, permission: str = "edit") -> dict[str, object]:
@@ -456,3 +458,14 @@ def test_there_is_an_interface_only_while_the_port_answers(home: dict[str, str],
     assert agent.usable(200_000, home, "scripted/scripted-1") == 191_808
     (used, *_) = [e for e in agent.record(transcript(database(home), OLD)).read().events if hasattr(e, "window")]
     assert used.window == 200_000
+    assert agent._word is not None
+    agent._word.close()
+
+
+def test_one_that_is_closed_listens_no_more(port: FakeServer, tmp_path: Path) -> None:
+    word = Word(server_of(port), os.getpid(), tmp_path)
+    word.listen()
+    wait(lambda: word.answers)
+    word.close()
+    port.stream.append({"type": "server.heartbeat"})
+    wait(lambda: not word.answers)

@@ -102,6 +102,8 @@ class OpenCode:
         if server is None or binding.pid is None:
             return None
         if self._word is None or (self._word.server, self._word.pid) != (server, binding.pid):
+            if self._word is not None:
+                self._word.close()
             self._word = Word(server, binding.pid, binding.folder)
             self._word.listen()
         return self._word

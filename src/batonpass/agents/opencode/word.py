@@ -30,9 +30,15 @@ class Word:
         self._asking: dict[str, tuple[str, str]] = {}  # a question's id -> whose it is, and what it asks
         self._parents: dict[str, str | None] = {}
         self._lock = threading.Lock()
+        self._closed = threading.Event()
 
     def listen(self) -> None:
+        """Begin to listen; ends by itself with the process."""
         threading.Thread(target=self._listen, name=f"opencode-{self.pid}", daemon=True).start()
+
+    def close(self) -> None:
+        """Stop listening after what is being heard."""
+        self._closed.set()
 
     def busy(self, conversation: str) -> bool | None:
         """Whether a turn is under way, by its own word; None while it does not answer."""
@@ -54,17 +60,18 @@ class Word:
     # -- listening -----------------------------------------------------------------------------------
 
     def _listen(self) -> None:
-        pause = threading.Event()
-        while processes.alive(self.pid):
+        while processes.alive(self.pid) and not self._closed.is_set():
             try:
                 for event in self.server.events():
+                    if self._closed.is_set():
+                        break
                     if not self.answers:
                         self._catch_up()
                     self.hear(event)
             except ServerAway:
                 pass
             self.answers = False
-            pause.wait(_AGAIN_SECONDS)
+            self._closed.wait(_AGAIN_SECONDS)
 
     def _catch_up(self) -> None:
         """Ask for what was said while nobody listened. Raises ServerAway."""
