@@ -2,8 +2,9 @@
 
 import os
 from collections.abc import Iterator, Mapping
+from functools import lru_cache
 from pathlib import Path
-from time import time
+from time import monotonic, time
 
 from batonpass.agents import processes
 from batonpass.agents.base import Binding, Found, Past, Status
@@ -20,6 +21,7 @@ _NO_PORT = (
 _PROGRAMS = ("opencode", "opencode.exe")
 # A prompt that was taken back before anything answered it stays open in the record for ever.
 _UNANSWERED_SECONDS = 15.0
+_LOOK_SECONDS = 2.0  # every process of the machine is looked at: not at every change of a file
 
 
 def status(binding: Binding, word: Word | None) -> Status:
@@ -60,10 +62,16 @@ def front(pid: int, env: Mapping[str, str], word: Word | None) -> str | None:
     folder, began = processes.folder(pid), processes.started(pid)
     if folder is None or began is None:
         return None
-    if any(processes.folder(other) == folder for other in _running() if other != pid):
+    if not _alone(pid, folder, int(monotonic() / _LOOK_SECONDS)):
         return None
     spoken = [talk for talk in talks(database(env), folder=folder) if talk.parent is None and talk.updated >= began - 1]
     return spoken[0].id if spoken else None
+
+
+@lru_cache(maxsize=64)
+def _alone(pid: int, folder: Path, moment: int) -> bool:
+    """Whether no other opencode works in this folder; looked up once in each moment, as it is asked at every change."""
+    return all(processes.folder(other) != folder for other in _running() if other != pid)
 
 
 def find(pid: int, word: Word | None) -> Found | None:
