@@ -1,9 +1,10 @@
 import pytest
 
 from batonpass.agents.base import Status
-from batonpass.session import State
+from batonpass.session import PaneRef, State
 from batonpass.supervisor.keys import BUSY, DIALOG, GONE, MODE, TEXT, UNSENT, Keys, NotReady
 from batonpass.supervisor.watch import Watch
+from batonpass.terminals.base import Screen
 from tests.supervisor.fakes import NO_BOX, TALK, FakePanes, HastyClock, ToldAgent
 
 PROMPT = "[baton 7f3a91c2 ask 1] Write the handoff, please."
@@ -119,6 +120,27 @@ async def test_an_enter_that_was_swallowed_is_pressed_again_and_nothing_is_paste
     panes.swallow = 1
     assert await keys.submit(watch, PROMPT, lambda: PROMPT in panes.sent)
     assert panes.typed == [PROMPT, "Enter", "Enter"]
+
+
+async def test_a_prompt_that_an_agent_is_slow_to_take_out_of_its_box_was_sent_all_the_same(
+    keys: Keys, watch: Watch, agent: ToldAgent, panes: FakePanes, clock: HastyClock, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    late: list[float] = []
+    monkeypatch.setattr(agent, "paste_seconds", 0.4)
+
+    async def press(pane: PaneRef, key: str) -> None:
+        panes.typed.append(key)
+        late.append(clock.ticks() + 1.2)  # a little longer than anybody waits for a sign of it
+
+    async def screen(pane: PaneRef) -> Screen:
+        if late and clock.ticks() >= late[0]:
+            panes.box = ""
+        return Screen((panes.box,), 0, 0)
+
+    monkeypatch.setattr(panes, "press", press)
+    monkeypatch.setattr(panes, "screen", screen)
+    assert await keys.submit(watch, PROMPT, lambda: bool(late) and clock.ticks() >= late[0] + 4.0)
+    assert panes.typed.count(PROMPT) == 1
 
 
 async def test_a_prompt_that_was_sent_without_proof_is_not_entered_again(

@@ -168,13 +168,13 @@ class Keys:
             if not pasted:
                 await self._terminal.paste(pane, text.strip())
                 self._probe("keys:pasted")
+            await self._wait_for_text(watch, text, _BUSY_SECONDS if patient else 0.0)
             for _ in range(_ENTERS):
-                await self._wait_for_text(watch, text, _BUSY_SECONDS if patient else 0.0)
                 await self._terminal.press(pane, "Enter")
                 self._probe("keys:entered")
                 if await watch.until(arrived, _CONFIRM_SECONDS):
                     return True
-                if not await self._still_in_box(watch, text):
+                if not await self._stays_in_box(watch, text, arrived, _BUSY_SECONDS if patient else 0.0):
                     # The agent has taken it: however slow it is, another try would make it two.
                     return await watch.until(arrived, taken)
         except PaneGone as error:
@@ -198,6 +198,18 @@ class Keys:
             soon = deadline - self._clock.ticks() > _SHOWN_SECONDS - _DRAWN_SECONDS
             await self._clock.sleep(_SOON_SECONDS if soon else _LOOK_SECONDS)
         raise NotReady(UNSENT, "the text did not appear alone in the input box, so it was not sent")
+
+    async def _stays_in_box(self, watch: Watch, text: str, arrived: Callable[[], bool], busy: float) -> bool:
+        """Whether an Enter was swallowed, so that another may follow; a busy machine is slow to take the text away."""
+        await self._clock.sleep(watch.agent.paste_seconds)
+        if not await self._still_in_box(watch, text):
+            return False
+        if watch.agent.status(watch.binding).state is State.IDLE:
+            return await self._still_in_box(watch, text)
+        watch.refresh()
+        if not await watch.until(lambda: arrived() or watch.idle(), busy):
+            raise NotReady(UNSENT, "the agent became busy while Baton typed; the text stays in its box")
+        return not arrived() and await self._still_in_box(watch, text)
 
     async def _still_in_box(self, watch: Watch, text: str) -> bool:
         assert watch.session.pane is not None

@@ -24,7 +24,8 @@ _MADE_LATER = (
     "settings.json", "oauth_creds.json", "google_accounts.json", "gemini-credentials.json", "installation_id",
     "projects.json", "GEMINI.md", "mcp-oauth-tokens.json", "mcp-oauth-tokens-v2.json",
 )  # fmt: skip
-_TIMEOUTS = {"ask": 30_000, "prime": 10_000, "note": 5_000, "event": 3_000}
+# The handoff rides on the prompt's hook: one that a busy machine cuts off would have taken it along.
+_TIMEOUTS = {"ask": 30_000, "prime": 15_000, "note": 15_000, "event": 3_000}
 _COMMAND = f'''\
 description = "Hand this session over to a fresh one with Baton."
 prompt = """
