@@ -157,6 +157,21 @@ async def test_the_kick_is_typed_once_even_if_the_step_is_run_again(passed: Scen
     assert given.state is DeliveryState.SEEN
 
 
+async def test_where_context_comes_with_the_prompt_the_handoff_lies_ready_for_the_kick_and_a_cleared_box_has_its_rest(
+    passed: Scene, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(passed.agent, "primes_with_prompt", True)
+    monkeypatch.setattr(passed.agent, "clear_seconds", 1.0)
+    laid = passed.watch.folder / f"brief.{OTHER}"
+    ready: list[bool] = []
+    passed.panes.on_paste = lambda: ready.append(laid.exists())
+    began = passed.clock.ticks()
+    assert (await passing.prime(passed.case, Move(Step.PRIME))).ok
+    assert ready == [True]
+    assert passed.clock.ticks() - began >= 1.0
+    assert "torn lines" in laid.read_text(encoding="utf-8")
+
+
 async def test_a_kick_that_cannot_be_typed_is_withdrawn_and_can_be_typed_later(passed: Scene) -> None:
     passed.panes.box = "a person is quicker"
     assert (await passing.prime(passed.case, Move(Step.PRIME))).code == NOT_SEEN
