@@ -6,6 +6,7 @@ from pathlib import Path
 import pytest
 from typer.testing import Result
 
+from batonpass.agents.codex.hooks_off import hooks_off
 from batonpass.cli import checks
 from tests.cli.fake_daemon import FakeDaemon
 
@@ -70,45 +71,47 @@ def test_an_old_python_is_told() -> None:
 
 def test_claude_is_found_by_path_or_by_its_variable(programs: Callable[..., dict[str, str]], tmp_path: Path) -> None:
     env = programs(claude="2.1.325 (Claude Code)")
-    assert checks.claude(env).found == "2.1.325 (Claude Code)"
+    assert checks.agent("claude", env).found == "2.1.325 (Claude Code)"
     elsewhere = {**env, "PATH": "/nonexistent", "BATON_CLAUDE": str(tmp_path / "bin" / "claude")}
-    assert checks.claude(elsewhere).ok
+    assert checks.agent("claude", elsewhere).ok
 
 
 def test_codex_is_found_by_path_or_by_its_variable(programs: Callable[..., dict[str, str]], tmp_path: Path) -> None:
     env = programs(codex="codex-cli 0.166.0")
-    assert checks.codex(env).found == "codex-cli 0.166.0"
-    assert checks.codex({**env, "PATH": "/nonexistent", "BATON_CODEX": str(tmp_path / "bin" / "codex")}).ok
-    missing = checks.codex({**env, "PATH": "/nonexistent"})
+    assert checks.agent("codex", env).found == "codex-cli 0.166.0"
+    assert checks.agent("codex", {**env, "PATH": "/nonexistent", "BATON_CODEX": str(tmp_path / "bin" / "codex")}).ok
+    missing = checks.agent("codex", {**env, "PATH": "/nonexistent"})
     assert (missing.ok, missing.essential) == (False, False)
     assert missing.mend.endswith("npm install -g @openai/codex")
 
 
 def test_opencode_is_found_by_path_or_by_its_variable(programs: Callable[..., dict[str, str]], tmp_path: Path) -> None:
     env = programs(opencode="1.18.33")
-    assert checks.opencode(env).found == "1.18.33"
-    assert checks.opencode({**env, "PATH": "/nonexistent", "BATON_OPENCODE": str(tmp_path / "bin" / "opencode")}).ok
-    missing = checks.opencode({**env, "PATH": "/nonexistent"})
+    assert checks.agent("opencode", env).found == "1.18.33"
+    assert checks.agent(
+        "opencode", {**env, "PATH": "/nonexistent", "BATON_OPENCODE": str(tmp_path / "bin" / "opencode")}
+    ).ok
+    missing = checks.agent("opencode", {**env, "PATH": "/nonexistent"})
     assert (missing.ok, missing.essential) == (False, False)
     assert missing.mend.endswith("npm install -g opencode-ai")
 
 
 def test_gemini_is_found_by_path_or_by_its_variable(programs: Callable[..., dict[str, str]], tmp_path: Path) -> None:
     env = programs(gemini="0.61.0")
-    assert checks.gemini(env).found == "0.61.0"
-    assert checks.gemini({**env, "PATH": "/nonexistent", "BATON_GEMINI": str(tmp_path / "bin" / "gemini")}).ok
-    missing = checks.gemini({**env, "PATH": "/nonexistent"})
+    assert checks.agent("gemini", env).found == "0.61.0"
+    assert checks.agent("gemini", {**env, "PATH": "/nonexistent", "BATON_GEMINI": str(tmp_path / "bin" / "gemini")}).ok
+    missing = checks.agent("gemini", {**env, "PATH": "/nonexistent"})
     assert (missing.ok, missing.essential) == (False, False)
     assert missing.mend.endswith("npm install -g @google/gemini-cli")
 
 
 def test_hooks_that_geminis_settings_forbid_are_told_with_the_file(tmp_path: Path) -> None:
     env = {"HOME": str(tmp_path)}
-    assert checks.gemini_hooks(env, tmp_path / "project").ok
+    assert checks.hooks("gemini", env, tmp_path / "project").ok
     settings = tmp_path / ".gemini" / "settings.json"
     settings.parent.mkdir()
     settings.write_text('{"hooksConfig": {"enabled": false}}', encoding="utf-8")
-    forbidden = checks.gemini_hooks(env, tmp_path / "project")
+    forbidden = checks.hooks("gemini", env, tmp_path / "project")
     assert (forbidden.ok, forbidden.essential) == (False, False)
     assert str(settings) in forbidden.mend
 
@@ -117,10 +120,10 @@ def test_a_missing_claude_is_no_catastrophe_and_npm_is_offered_where_it_is_missi
     programs: Callable[..., dict[str, str]],
 ) -> None:
     env = programs(npm="10.0.0")
-    check = checks.claude(env)
+    check = checks.agent("claude", env)
     assert (check.ok, check.essential) == (False, False)
     assert check.mend == "npm install -g @anthropic-ai/claude-code"
-    without_npm = checks.claude({**env, "PATH": "/nonexistent"})
+    without_npm = checks.agent("claude", {**env, "PATH": "/nonexistent"})
     assert "&& npm install" in without_npm.mend
 
 
@@ -129,7 +132,7 @@ def test_hooks_that_are_switched_off_are_told_with_the_file(tmp_path: Path, wher
     folder = (tmp_path if where == "user" else tmp_path / "api") / ".claude"
     folder.mkdir(parents=True)
     (folder / "settings.json").write_text('{"disableAllHooks": true}', encoding="utf-8")
-    check = checks.claude_hooks({"HOME": str(tmp_path)}, tmp_path / "api")
+    check = checks.hooks("claude", {"HOME": str(tmp_path)}, tmp_path / "api")
     assert not check.ok
     assert check.essential
     assert str(folder / "settings.json") in check.mend
@@ -137,20 +140,20 @@ def test_hooks_that_are_switched_off_are_told_with_the_file(tmp_path: Path, wher
 
 def test_hooks_are_looked_up_where_claude_was_told_to_look(tmp_path: Path) -> None:
     (tmp_path / "settings.json").write_text('{"disableAllHooks": true}', encoding="utf-8")
-    assert not checks.claude_hooks({"HOME": "/nonexistent", "CLAUDE_CONFIG_DIR": str(tmp_path)}, tmp_path).ok
+    assert not checks.hooks("claude", {"HOME": "/nonexistent", "CLAUDE_CONFIG_DIR": str(tmp_path)}, tmp_path).ok
 
 
 @pytest.mark.parametrize("text", ['{"disableAllHooks": false}', "{}", "[]"])
 def test_settings_that_allow_hooks_are_well(tmp_path: Path, text: str) -> None:
     (tmp_path / ".claude").mkdir()
     (tmp_path / ".claude" / "settings.json").write_text(text, encoding="utf-8")
-    assert checks.claude_hooks({"HOME": str(tmp_path)}, tmp_path / "api").ok
+    assert checks.hooks("claude", {"HOME": str(tmp_path)}, tmp_path / "api").ok
 
 
 def test_broken_settings_are_named(tmp_path: Path) -> None:
     (tmp_path / ".claude").mkdir()
     (tmp_path / ".claude" / "settings.json").write_text("{", encoding="utf-8")
-    check = checks.claude_hooks({"HOME": str(tmp_path)}, tmp_path / "api")
+    check = checks.hooks("claude", {"HOME": str(tmp_path)}, tmp_path / "api")
     assert not check.ok
     assert "settings.json cannot be read" in check.found
 
@@ -166,8 +169,9 @@ def test_broken_settings_are_named(tmp_path: Path) -> None:
 def test_codex_hooks_that_are_forbidden_are_told_with_the_file(tmp_path: Path, file: str, text: str, key: str) -> None:
     (tmp_path / ".codex").mkdir()
     (tmp_path / file).write_text(text, encoding="utf-8")
-    check = checks.codex_hooks({"HOME": str(tmp_path)}, tmp_path / "managed.toml")
-    assert (check.ok, check.essential) == (False, False)
+    check = hooks_off({"HOME": str(tmp_path)}, tmp_path / "managed.toml")
+    assert check is not None
+    assert not check.essential
     assert check.mend == f"take {key} out of {tmp_path / file}"
     assert "follows these sessions by their record" in check.found
 
@@ -175,13 +179,14 @@ def test_codex_hooks_that_are_forbidden_are_told_with_the_file(tmp_path: Path, f
 @pytest.mark.parametrize("text", ["", "features = 7", "[features]\nhooks = true", "allow_managed_hooks_only = true"])
 def test_codex_settings_that_forbid_no_hooks_are_well(tmp_path: Path, text: str) -> None:
     (tmp_path / "config.toml").write_text(text, encoding="utf-8")
-    assert checks.codex_hooks({"CODEX_HOME": str(tmp_path)}, tmp_path / "none.toml").ok
+    assert hooks_off({"CODEX_HOME": str(tmp_path)}, tmp_path / "none.toml") is None
 
 
 def test_broken_codex_settings_are_named(tmp_path: Path) -> None:
     (tmp_path / "config.toml").write_text("[", encoding="utf-8")
-    check = checks.codex_hooks({"CODEX_HOME": str(tmp_path)}, tmp_path / "none.toml")
-    assert (check.ok, "config.toml cannot be read" in check.found) == (False, True)
+    check = hooks_off({"CODEX_HOME": str(tmp_path)}, tmp_path / "none.toml")
+    assert check is not None
+    assert "config.toml cannot be read" in check.found
 
 
 def test_agents_of_the_second_tier_are_marked_as_experimental_and_nobody_must_have_them(

@@ -29,6 +29,9 @@ _EXPERIMENTAL = {
 }
 
 
+FIRST = next(iter(_AGENTS))  # the one that is started where nobody says which
+
+
 class UnknownAgent(LookupError):
     """No agent of that name; `name` is what was asked for."""
 

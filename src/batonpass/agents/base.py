@@ -193,12 +193,22 @@ class Control(Protocol):
         ...
 
 
+@dataclass(frozen=True, slots=True)
+class HooksOff:
+    """Why an agent would not run hooks, and what puts that right."""
+
+    found: str
+    mend: str
+    essential: bool = False  # without hooks Baton sees nothing of it at all
+
+
 class Agent(Protocol):
     """One coding-agent CLI. Methods are quick and never raise on an agent's malformed output."""
 
     name: str
     clear_command: str  # what a person types to start a new conversation in place
     memory_file: str  # in a project: what the agent loads into every conversation, hook or no hook
+    package: str | None  # what npm installs it by; None for one that comes with Baton
     has_hooks: bool  # whether it can be told to run hooks; without them record, control and keys do all
     starts_with_prompt: bool  # its session-start hook comes with the first prompt; until then `status` names it
     says_waiting: bool  # `status` tells that it waits in a dialog; else the screen is looked at
@@ -207,6 +217,10 @@ class Agent(Protocol):
 
     def launch(self, order: LaunchOrder) -> Launch:
         """Write what the launch needs into order.folder and say how to start. Raises NotInstalled."""
+        ...
+
+    def hooks_off(self, env: Mapping[str, str], project: Path) -> HooksOff | None:
+        """What keeps it from running hooks there, in its own settings; None when nothing does."""
         ...
 
     def wishes(self, args: Sequence[str], model: str | None, mode: str | None) -> Wishes:

@@ -1,20 +1,17 @@
 """What Baton needs of a machine, looked at without changing it; each finding names what mends it."""
 
-import json
 import os
 import re
 import shutil
 import subprocess
 import sys
 import tempfile
-import tomllib
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from pathlib import Path
 
 from batonpass import __version__, agents
 from batonpass.agents import programs
-from batonpass.agents.gemini.places import read_settings, settings_files
 from batonpass.cli.client import NotRunning, Refused, call, log_path, state_home
 
 # Older ones lack the control-mode flags by which Baton looks on without resizing anybody's windows.
@@ -43,13 +40,11 @@ def checks(env: Mapping[str, str], cwd: Path) -> Iterator[Check]:
     yield git(env)
     yield state_folder(Path(state_home()))
     yield daemon()
-    yield claude(env)
-    yield claude_hooks(env, cwd)
-    yield codex(env)
-    yield codex_hooks(env)
-    yield gemini(env)
-    yield gemini_hooks(env, cwd)
-    yield opencode(env)
+    for name in agents.names():
+        if agents.get(name).package:
+            yield agent(name, env)
+            if agents.get(name).has_hooks:
+                yield hooks(name, env, cwd)
     yield from experimental(env)
 
 
@@ -120,69 +115,10 @@ def daemon() -> Check:
     return Check("daemon", True, found)
 
 
-def claude(env: Mapping[str, str]) -> Check:
-    """Whether Claude Code is there; without it the demo and the other agents still work."""
-    return _agent("claude", env.get("BATON_CLAUDE") or "claude", "@anthropic-ai/claude-code", env)
-
-
-def codex(env: Mapping[str, str]) -> Check:
-    """Whether Codex is there; who does not use it misses nothing."""
-    return _agent("codex", env.get("BATON_CODEX") or "codex", "@openai/codex", env)
-
-
-def codex_hooks(env: Mapping[str, str], managed: Path = Path("/etc/codex/requirements.toml")) -> Check:
-    """Whether Codex's settings let hooks run; without them its sessions are followed by record and keys."""
-    own = Path(env.get("CODEX_HOME") or Path(env.get("HOME") or Path.home()) / ".codex") / "config.toml"
-    for path, table, key, forbids in (
-        (managed, "", "allow_managed_hooks_only", True),
-        (managed, "features", "hooks", False),
-        (own, "features", "hooks", False),
-    ):
-        try:
-            settings = tomllib.loads(path.read_text(encoding="utf-8"))
-        except FileNotFoundError:
-            continue
-        except (OSError, ValueError) as problem:
-            return Check("codex hooks", False, f"{path} cannot be read: {problem}", f"mend {path}", essential=False)
-        where = settings.get(table) if table else settings
-        if isinstance(where, dict) and where.get(key) is forbids:
-            found = f"switched off by {key} in {path}: Baton follows these sessions by their record and types prompts"
-            return Check("codex hooks", False, found, f"take {key} out of {path}", essential=False)
-    return Check("codex hooks", True, "allowed")
-
-
-def opencode(env: Mapping[str, str]) -> Check:
-    """Whether opencode is there; who does not use it misses nothing."""
-    return _agent("opencode", env.get("BATON_OPENCODE") or "opencode", "opencode-ai", env)
-
-
-def gemini(env: Mapping[str, str]) -> Check:
-    """Whether Gemini CLI is there; who does not use it misses nothing."""
-    return _agent("gemini", env.get("BATON_GEMINI") or "gemini", "@google/gemini-cli", env)
-
-
-def gemini_hooks(env: Mapping[str, str], cwd: Path) -> Check:
-    """Whether Gemini CLI's settings let hooks run; without them its sessions are followed by record and keys."""
-    for path in settings_files(cwd, env):
-        switch = read_settings(path).get("hooksConfig")
-        enabled = switch.get("enabled") if isinstance(switch, dict) else None
-        if enabled is False:
-            found = f"switched off in {path}: Baton follows these sessions by their record and types prompts"
-            return Check("gemini hooks", False, found, f"take hooksConfig.enabled out of {path}", essential=False)
-        if enabled is True:
-            break  # what comes after has less to say
-    return Check("gemini hooks", True, "allowed")
-
-
-def experimental(env: Mapping[str, str]) -> Iterator[Check]:
-    """The agents of the second tier; nobody needs one, so one that is not there is no fault."""
-    for name in agents.experimental_names():
-        said = _version_of([env.get(programs.variable(name)) or name, "--version"], env)
-        found = f"{said or 'not installed'} (experimental: only `baton exec {name}`, with its usage)"
-        yield Check(name, True, found, essential=False)
-
-
-def _agent(name: str, program: str, package: str, env: Mapping[str, str]) -> Check:
+def agent(name: str, env: Mapping[str, str]) -> Check:
+    """Whether an agent is there; who does not use it misses nothing."""
+    package = agents.get(name).package
+    program = env.get(programs.variable(name)) or name
     said = _version_of([program, "--version"], env)
     if said is not None:
         return Check(name, True, said, essential=False)
@@ -192,20 +128,20 @@ def _agent(name: str, program: str, package: str, env: Mapping[str, str]) -> Che
     return Check(name, False, f"{program} not found", install, essential=False)
 
 
-def claude_hooks(env: Mapping[str, str], cwd: Path) -> Check:
-    """Whether Claude Code's settings let hooks run: without them Baton sees and does nothing."""
-    user = Path(env.get("CLAUDE_CONFIG_DIR") or Path(env.get("HOME") or Path.home()) / ".claude")
-    for path in (cwd / ".claude/settings.local.json", cwd / ".claude/settings.json", user / "settings.json"):
-        try:
-            settings = json.loads(path.read_text(encoding="utf-8"))
-        except FileNotFoundError:
-            continue
-        except (OSError, ValueError) as problem:
-            return Check("claude hooks", False, f"{path} cannot be read: {problem}", f"mend {path}", essential=False)
-        if isinstance(settings, dict) and settings.get("disableAllHooks") is True:
-            found = f"switched off by disableAllHooks in {path}: Baton cannot see these sessions"
-            return Check("claude hooks", False, found, f"take disableAllHooks out of {path}", essential=True)
-    return Check("claude hooks", True, "allowed")
+def hooks(name: str, env: Mapping[str, str], cwd: Path) -> Check:
+    """Whether an agent's own settings let hooks run."""
+    off = agents.get(name).hooks_off(env, cwd)
+    if off is None:
+        return Check(f"{name} hooks", True, "allowed")
+    return Check(f"{name} hooks", False, off.found, off.mend, essential=off.essential)
+
+
+def experimental(env: Mapping[str, str]) -> Iterator[Check]:
+    """The agents of the second tier; nobody needs one, so one that is not there is no fault."""
+    for name in agents.experimental_names():
+        said = _version_of([env.get(programs.variable(name)) or name, "--version"], env)
+        found = f"{said or 'not installed'} (experimental: only `baton exec {name}`, with its usage)"
+        yield Check(name, True, found, essential=False)
 
 
 def _version_of(argv: list[str], env: Mapping[str, str]) -> str | None:

@@ -33,7 +33,7 @@ class Change:
 
 
 def init(
-    agent: list[str] = typer.Option(["claude"], "--agent", help="For this agent; may be given again for others."),
+    agent: list[str] = typer.Option([agents.FIRST], "--agent", help="For this agent; may be given again for others."),
     dry_run: bool = _DRY,
     json: bool = _JSON,
 ) -> None:

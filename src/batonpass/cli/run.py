@@ -8,6 +8,7 @@ from typing import Any
 import typer
 from typer.core import TyperCommand
 
+from batonpass import agents
 from batonpass.cli.client import Refused, call
 from batonpass.cli.records import StartedSession
 from batonpass.cli.screen import print_json, say
@@ -33,7 +34,7 @@ class WithAgentArguments(TyperCommand):
 
 def run(
     ctx: typer.Context,
-    agent: str = typer.Argument("claude", metavar="AGENT", help="The agent to start."),
+    agent: str = typer.Argument(agents.FIRST, metavar="AGENT", help="The agent to start."),
     detach: bool = typer.Option(False, "--detach", "-d", help="Start it and return at once."),
     json: bool = typer.Option(False, "--json", help="Print the session as JSON; does not attach."),
     name: str | None = typer.Option(None, "--name", "-n", help="What to call the session (default: its folder)."),

@@ -116,7 +116,7 @@ class Handoffs:
             kick = prompts.kick(tag(cycle, "kick", 1), cycle, path, template=template)
         except prompts.TemplateError as error:
             raise Refusal(str(error), 2) from error
-        heir = str(request.get("agent") or "claude")
+        heir = str(request.get("agent") or agents.FIRST)
         if heir in agents.names() and not (taker := agents.get(heir)).has_hooks:
             kick = along(kick, read_document(path), path, taker.prime_cap, taker.prime_parts)
         answer = await self.sessions.start(request, project, kick, path)

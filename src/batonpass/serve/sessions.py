@@ -44,7 +44,7 @@ class Sessions:
     ) -> dict[str, object]:
         """A new session, as the request wants it, with this first prompt and this handoff for its context."""
         name = _NAME.sub("-", str(request.get("name") or project.name)).strip("-") or "session"
-        agent = str(request.get("agent") or "claude")
+        agent = str(request.get("agent") or agents.FIRST)
         if agent not in agents.names():
             raise Refusal(f"there is no agent '{agent}'; known are {', '.join(agents.names())}", 2)
         try:

@@ -4,8 +4,8 @@ from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
 
 from batonpass.agents import hook_wire
-from batonpass.agents.base import Binding, Box, Control, Found, HookReport, Launch, LaunchOrder, Past, Status
-from batonpass.agents.claude import hooks, launch, limits, past, record, status, wishes
+from batonpass.agents.base import Binding, Box, Control, Found, HookReport, HooksOff, Launch, LaunchOrder, Past, Status
+from batonpass.agents.claude import hooks, hooks_off, launch, limits, past, record, status, wishes
 from batonpass.agents.claude import screen as display
 from batonpass.agents.wishes import Wishes
 from batonpass.reading import CONFIDENCE, Reading, Source
@@ -19,6 +19,7 @@ class Claude:
     """The Agent protocol over Claude Code 2.1; see `batonpass.agents.base` for what each method promises."""
 
     name = "claude"
+    package: str | None = "@anthropic-ai/claude-code"
     clear_command = "/clear"
     has_hooks = True
     starts_with_prompt = False
@@ -35,6 +36,9 @@ class Claude:
 
     def launch(self, order: LaunchOrder) -> Launch:
         return launch.launch(order, self.prime_parts)
+
+    def hooks_off(self, env: Mapping[str, str], project: Path) -> HooksOff | None:
+        return hooks_off.hooks_off(env, project)
 
     def wishes(self, args: Sequence[str], model: str | None, mode: str | None) -> Wishes:
         return wishes.wishes(args, model, mode)

@@ -4,8 +4,20 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 from pathlib import Path
 
 from batonpass.agents import hook_wire
-from batonpass.agents.base import Binding, Box, Control, Found, HookKind, HookReport, Launch, LaunchOrder, Past, Status
-from batonpass.agents.codex import launch, record, status, wishes
+from batonpass.agents.base import (
+    Binding,
+    Box,
+    Control,
+    Found,
+    HookKind,
+    HookReport,
+    HooksOff,
+    Launch,
+    LaunchOrder,
+    Past,
+    Status,
+)
+from batonpass.agents.codex import hooks_off, launch, record, status, wishes
 from batonpass.agents.codex import screen as display
 from batonpass.agents.hook_wire import text
 from batonpass.agents.wishes import Wishes
@@ -34,6 +46,7 @@ class Codex:
     """The Agent protocol over Codex CLI 0.166; see `batonpass.agents.base` for what each method promises."""
 
     name = "codex"
+    package: str | None = "@openai/codex"
     clear_command = "/clear"
     memory_file = "AGENTS.md"
     has_hooks = True
@@ -54,6 +67,9 @@ class Codex:
 
     def launch(self, order: LaunchOrder) -> Launch:
         return launch.launch(order, self.prime_parts)
+
+    def hooks_off(self, env: Mapping[str, str], project: Path) -> HooksOff | None:
+        return hooks_off.hooks_off(env)
 
     def wishes(self, args: Sequence[str], model: str | None, mode: str | None) -> Wishes:
         return wishes.wishes(args, model, mode)

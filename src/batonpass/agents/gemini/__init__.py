@@ -6,8 +6,20 @@ from datetime import datetime
 from pathlib import Path
 
 from batonpass.agents import hook_wire
-from batonpass.agents.base import Binding, Box, Control, Found, HookKind, HookReport, Launch, LaunchOrder, Past, Status
-from batonpass.agents.gemini import launch, limits, past, resume, running, status, wishes
+from batonpass.agents.base import (
+    Binding,
+    Box,
+    Control,
+    Found,
+    HookKind,
+    HookReport,
+    HooksOff,
+    Launch,
+    LaunchOrder,
+    Past,
+    Status,
+)
+from batonpass.agents.gemini import hooks_off, launch, limits, past, resume, running, status, wishes
 from batonpass.agents.gemini import screen as display
 from batonpass.agents.gemini.overlay import HANDOFF
 from batonpass.agents.gemini.record import Journal
@@ -34,6 +46,7 @@ class Gemini:
     """The Agent protocol over Gemini CLI 0.61; see `batonpass.agents.base` for what each method promises."""
 
     name = "gemini"
+    package: str | None = "@google/gemini-cli"
     clear_command = "/clear"
     memory_file = "GEMINI.md"
     starts_with_prompt = False
@@ -53,6 +66,9 @@ class Gemini:
 
     def launch(self, order: LaunchOrder) -> Launch:
         return launch.launch(order)
+
+    def hooks_off(self, env: Mapping[str, str], project: Path) -> HooksOff | None:
+        return hooks_off.hooks_off(env, project)
 
     def wishes(self, args: Sequence[str], model: str | None, mode: str | None) -> Wishes:
         return wishes.wishes(args, model)

@@ -3,7 +3,7 @@
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from pathlib import Path
 
-from batonpass.agents.base import Binding, Box, Found, HookReport, Launch, LaunchOrder, Past, Status
+from batonpass.agents.base import Binding, Box, Found, HookReport, HooksOff, Launch, LaunchOrder, Past, Status
 from batonpass.agents.opencode import launch, record, status, wishes
 from batonpass.agents.opencode import screen as display
 from batonpass.agents.opencode.control import Control
@@ -21,6 +21,7 @@ class OpenCode:
     """The Agent protocol over opencode 1.18; see `batonpass.agents.base` for what each method promises."""
 
     name = "opencode"
+    package: str | None = "opencode-ai"
     clear_command = "/new"
     memory_file = "AGENTS.md"
     has_hooks = False
@@ -41,6 +42,10 @@ class OpenCode:
 
     def launch(self, order: LaunchOrder) -> Launch:
         return launch.launch(order)
+
+    def hooks_off(self, env: Mapping[str, str], project: Path) -> HooksOff | None:
+        """Nothing: it runs none."""
+        return None
 
     def wishes(self, args: Sequence[str], model: str | None, mode: str | None) -> Wishes:
         return wishes.wishes(args, model, mode)

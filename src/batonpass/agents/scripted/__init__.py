@@ -15,6 +15,7 @@ from batonpass.agents.base import (
     Found,
     HookKind,
     HookReport,
+    HooksOff,
     Launch,
     LaunchOrder,
     Past,
@@ -45,6 +46,7 @@ class Scripted:
     """Satisfies `Agent`. It needs nothing but the interpreter that runs Baton."""
 
     name = "scripted"
+    package: str | None = None
     clear_command = "/clear"
     has_hooks = True
     starts_with_prompt = False
@@ -61,6 +63,9 @@ class Scripted:
 
     def launch(self, order: LaunchOrder) -> Launch:
         return launch.launch(order, self.prime_parts)
+
+    def hooks_off(self, env: Mapping[str, str], project: Path) -> HooksOff | None:
+        return None
 
     def wishes(self, args: Sequence[str], model: str | None, mode: str | None) -> Wishes:
         return launch.wishes(args, model, mode)
