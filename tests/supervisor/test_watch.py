@@ -200,6 +200,15 @@ def test_an_agent_is_at_work_from_the_moment_it_has_a_prompt_though_it_says_so_l
     assert watch.idle()
 
 
+def test_an_agent_that_waits_in_a_dialog_is_not_at_work_because_of_a_prompt_that_is_heard_late(
+    watch: Watch, agent: ToldAgent, clock: ManualClock
+) -> None:
+    agent.says = Status(State.WAITING, TALK, since=1000.0)
+    watch.refresh()
+    watch.take_hook(HookReport(HookKind.PROMPT, TALK, prompt="delete the old files"), clock.now())
+    assert not watch.working()
+
+
 def test_a_prompt_that_begins_no_turn_does_not_keep_the_agent_at_work(
     watch: Watch, agent: ToldAgent, clock: ManualClock
 ) -> None:

@@ -163,7 +163,9 @@ class Watch:
 
     def _turn_begins(self) -> bool:
         """A prompt was given to the agent a moment ago; that it is busy it says a little later."""
-        return self._prompted is not None and self.clock.ticks() - self._prompted < _TURN_SECONDS
+        if self._prompted is None or self.status.state is not State.IDLE:
+            return False
+        return self.clock.ticks() - self._prompted < _TURN_SECONDS
 
     def turn_over(self, tag: str, since: float) -> bool:
         """Whether the turn that the prompt with this tag began is over, by any of the agent's own signals."""
