@@ -13,6 +13,7 @@ from batonpass.agents.opencode.record import Entry, mapping
 from batonpass.untrusted import decode
 
 _SECONDS = 5.0
+_FIRST_SECONDS = 2.0  # a request that comes while it starts may never be answered: better asked again soon
 _SILENCE_SECONDS = 25.0  # it sends a heartbeat every ten
 _LONGEST = 16 << 20
 
@@ -66,9 +67,12 @@ class Server:
     def events(self) -> Iterator[Entry]:
         """What happens in it from now on, until it falls silent. The first one says that it is listened to."""
         try:
-            with closing(http.client.HTTPConnection("127.0.0.1", self.port, timeout=_SILENCE_SECONDS)) as connection:
+            with closing(http.client.HTTPConnection("127.0.0.1", self.port, timeout=_FIRST_SECONDS)) as connection:
+                connection.connect()
+                wire = connection.sock
                 response = self._ask(connection, "GET", "/event", None)
                 while line := response.readline(_LONGEST):
+                    wire.settimeout(_SILENCE_SECONDS)
                     if line.startswith(b"data:") and (event := mapping(_decoded(line[5:]))):
                         yield event
         except (OSError, http.client.HTTPException, ValueError) as error:
