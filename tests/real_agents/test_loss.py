@@ -45,6 +45,7 @@ def test_an_agent_killed_while_it_writes_is_started_again_in_its_pane_from_what_
     before = baton.rest()
     baton.command("handoff", "--no-wait")
     baton.step("await")
+    assert gate.reached.wait(60)  # the request is with the model, and not only in the agent's record
     os.kill(before["pid"], signal.SIGKILL)
     cycle = baton.cycle()
     gate.open()
