@@ -12,7 +12,7 @@ from batonpass.sim.worker import Worker, WorkerSettings
 from tests.real_agents.baton import Baton
 from tests.real_agents.checker import assert_passed
 
-pytestmark = [pytest.mark.long, pytest.mark.timeout(600)]
+pytestmark = [pytest.mark.long, pytest.mark.slow_agent, pytest.mark.timeout(600)]
 
 
 def test_a_dialog_is_left_to_a_person_a_sub_agent_is_kept_apart_and_the_killed_session_is_rescued(
