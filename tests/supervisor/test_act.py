@@ -5,6 +5,7 @@ from pathlib import Path
 
 import pytest
 
+from batonpass import agents
 from batonpass.agents.base import HookKind, HookReport
 from batonpass.cycle.moves import Policy, Step
 from batonpass.delivery import Channel, Delivery, DeliveryState
@@ -343,3 +344,6 @@ async def test_only_a_hook_tells_a_later_daemon_that_hooks_are_heard(scene: Scen
     await scene.supervisor.take_hook(scene.watch, stop(), scene.clock.now())
     later.reopen(watch)
     assert watch.hooks_seen == 1
+    watch.become(agents.get("opencode"))
+    later.reopen(watch)
+    assert watch.hooks_seen == 0, "what one agent's hooks told says nothing of another's"

@@ -4,7 +4,7 @@ import logging
 from collections.abc import Callable
 
 from batonpass.agents.base import ControlError
-from batonpass.cycle.case import Case
+from batonpass.cycle.stage import Stage
 from batonpass.delivery import Channel, Delivery, DeliveryState
 from batonpass.session import State
 from batonpass.supervisor.keys import BUSY, DIALOG, GONE, UNSENT, Keys, NotReady
@@ -15,16 +15,15 @@ log = logging.getLogger(__name__)
 _TAKEN_SECONDS = 20.0  # from the agent's taking it to its own record
 
 
-def channel_of(case: Case) -> Channel:
+def channel_of(watch: Watch) -> Channel:
     """How a prompt goes to an idle session now: what its own interface can do is not typed."""
-    return Channel.KEYS if case.agent.control(case.watch.binding) is None else Channel.API
+    return Channel.KEYS if watch.agent.control(watch.binding) is None else Channel.API
 
 
-async def obstacle(case: Case, channel: Channel) -> NotReady | None:
+async def obstacle(stage: Stage, watch: Watch, channel: Channel) -> NotReady | None:
     """Why nothing may be given by this channel now; the input box and the screen matter to keys alone."""
-    watch = case.watch
     if channel is not Channel.API:
-        return await case.stage.keys.obstacle(watch)
+        return await stage.keys.obstacle(watch)
     watch.refresh()
     if watch.gone:
         return NotReady(GONE, "the agent is gone")
@@ -34,38 +33,43 @@ async def obstacle(case: Case, channel: Channel) -> NotReady | None:
 
 
 async def give(
-    case: Case, given: Delivery, arrived: Callable[[], bool], seconds: float, *, sent: str | None = None
+    stage: Stage,
+    watch: Watch,
+    given: Delivery,
+    arrived: Callable[[], bool],
+    seconds: float,
+    *,
+    sent: str | None = None,
 ) -> bool:
     """Whether the prompt has arrived, by the agent's own record. Raises NotReady when it could not be given.
 
     `seconds` is how long to wait until it can be typed, `sent` what we typed there just before.
     """
     if given.channel is Channel.API:
-        return await _send_once(case, given, arrived)
-    return await type_once(case.stage.keys, case.watch, given.text, arrived, seconds, sent=sent)
+        return await _send_once(stage, watch, given, arrived)
+    return await _type_once(stage.keys, watch, given.text, arrived, seconds, sent=sent)
 
 
-async def _send_once(case: Case, given: Delivery, arrived: Callable[[], bool]) -> bool:
+async def _send_once(stage: Stage, watch: Watch, given: Delivery, arrived: Callable[[], bool]) -> bool:
     """Send it unless that was begun before: what may be under way is waited for and not sent again."""
-    watch = case.watch
     watch.read()
     if arrived():
         return True
     if given.state is DeliveryState.OFFERED:
-        control = case.agent.control(watch.binding)
+        control = watch.agent.control(watch.binding)
         if control is None:
             raise NotReady(GONE if watch.gone else UNSENT, "the agent's own interface does not answer any more")
-        case.stage.store.save_delivery(given.become(DeliveryState.SENT, case.stage.clock.now()))
-        case.stage.probe("api:sending")
+        stage.store.save_delivery(given.become(DeliveryState.SENT, stage.clock.now()))
+        stage.probe("api:sending")
         try:
             await control.submit(watch.conversation.agent_session, given.text)
         except ControlError as error:
             log.info("%s: %s; its record is waited for", watch.session.name, error)
-        case.stage.probe("api:sent")
+        stage.probe("api:sent")
     return await watch.until(lambda: arrived() or watch.gone, _TAKEN_SECONDS) and arrived()
 
 
-async def type_once(
+async def _type_once(
     keys: Keys, watch: Watch, text: str, arrived: Callable[[], bool], seconds: float, *, sent: str | None = None
 ) -> bool:
     """Type a prompt unless it stands in the box already or has arrived; `sent` is what we typed there just before."""

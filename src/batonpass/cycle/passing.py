@@ -196,7 +196,7 @@ def _kick(case: Case, attempt: int, wrong: tuple[str, ...], heir: Agent) -> Deli
         if not _primed_by_hook(case, heir):
             text = along(text, text_of(case), document, heir.prime_cap, heir.prime_parts)
     return Delivery(
-        mark, case.watch.session.id, case.cycle.id, "kick", attempt, channel_of(case), DeliveryState.OFFERED,
+        mark, case.watch.session.id, case.cycle.id, "kick", attempt, channel_of(case.watch), DeliveryState.OFFERED,
         case.clean(text), case.stage.clock.now(),
     )  # fmt: skip
 
@@ -231,7 +231,7 @@ async def prime(case: Case, move: Move) -> Outcome:
     await brief(case)
     try:
         sent, seconds = case.agent.clear_command, case.config.timeouts.prime
-        seen = await give(case, given, arrived, seconds, sent=sent)
+        seen = await give(case.stage, watch, given, arrived, seconds, sent=sent)
     except NotReady as obstacle:
         store.save_delivery(given.become(DeliveryState.WITHDRAWN, case.stage.clock.now()))
         return _gone(case, Step.PRIME, str(obstacle)) if obstacle.code == GONE else _not_seen(str(obstacle))

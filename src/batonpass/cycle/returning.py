@@ -107,7 +107,7 @@ async def _show_again(case: Case, old: str, given: Delivery) -> str | None:
         watch.refresh()
         if not await watch.until(lambda: watch.conversation.agent_session == old, _SHOWN_SECONDS):
             return "its own interface did not show it"
-        await give(case, given, lambda: watch.conversation.prompted(given.tag) is not None, 0.0)
+        await give(case.stage, watch, given, lambda: watch.conversation.prompted(given.tag) is not None, 0.0)
     except (ControlError, NotReady) as error:
         return str(error)
     return None

@@ -94,8 +94,8 @@ async def safe_point(case: Case, move: Move) -> Outcome:
             return Outcome(Step.SAFE_POINT, MOVED, ELSEWHERE)
         if watch.hooks_seen and watch.working():
             return Outcome(Step.SAFE_POINT, data={"channel": Channel.HOOK})
-        channel = channel_of(case)
-        obstacle = await obstacle_to(case, channel) or await _git_under_way(case)
+        channel = channel_of(watch)
+        obstacle = await obstacle_to(case.stage, watch, channel) or await _git_under_way(case)
         if obstacle is None:
             return Outcome(Step.SAFE_POINT, data={"channel": channel})
         if obstacle.code == GONE:
@@ -151,7 +151,7 @@ async def _offer(case: Case, move: Move, mark: str) -> Delivery:
     text = case.clean(text)
     watch.refresh()
     by_hook = watch.hooks_seen > 0 and watch.working()
-    channel = Channel.HOOK if by_hook else channel_of(case)
+    channel = Channel.HOOK if by_hook else channel_of(watch)
     given = Delivery(
         mark, watch.session.id, case.cycle.id, "ask", move.attempt, channel, DeliveryState.OFFERED, text,
         case.stage.clock.now(),
@@ -208,7 +208,7 @@ async def _given(case: Case, given: Delivery, step: Step) -> Outcome:
         return conversation.prompted(given.tag) is not None
 
     try:
-        seen = await give(case, given, arrived, min(seconds, case.config.timeouts.safe_point))
+        seen = await give(case.stage, case.watch, given, arrived, min(seconds, case.config.timeouts.safe_point))
     except NotReady as obstacle:
         case.stage.store.save_delivery(given.become(DeliveryState.WITHDRAWN, case.stage.clock.now()))
         return Outcome(step, GONE if obstacle.code == GONE else NOT_SEEN, str(obstacle))

@@ -95,7 +95,7 @@ class Supervisor:
         if report.foreign:
             return
         if not watch.hooks_seen:  # for a daemon that takes the session up later
-            self.store.add_event("HOOKS_HEARD", at, watch.session.id, None, {})
+            self.store.add_event("HOOKS_HEARD", at, watch.session.id, None, {"agent": watch.agent.name})
         known = watch.knows_start(report)
         watch.take_hook(report, at)
         if report.kind is HookKind.SESSION_START and not known:
@@ -127,7 +127,8 @@ class Supervisor:
         watch.readings = self.store.readings(session.id, agent_session=session.agent_session, limit=60)
         watch.window = next((r.window for r in reversed(watch.readings) if r.window), None)
         if not session.adopted:
-            watch.hooks_seen = len(self.store.events(session=session.id, name="HOOKS_HEARD", limit=1))
+            heard = self.store.events(session=session.id, name="HOOKS_HEARD")
+            watch.hooks_seen = sum(event.data.get("agent") == session.agent for event in heard)
         self.add(watch)
 
     async def _stopped(self, watch: Watch, report: HookReport) -> None:

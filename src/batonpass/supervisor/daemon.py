@@ -11,14 +11,14 @@ import secrets
 import signal
 import socket
 import sys
-from collections.abc import Callable, Mapping
+from collections.abc import Mapping
+from functools import partial
 from pathlib import Path
 
 from batonpass import __version__, notify
-from batonpass.agents.base import ControlError
 from batonpass.clock import Clock, SystemClock
 from batonpass.cycle.case import Case
-from batonpass.cycle.giving import type_once
+from batonpass.cycle.giving import give
 from batonpass.cycle.stage import Hold, Probe, Stage, at_once, nothing
 from batonpass.cycle.workflow import Engine
 from batonpass.cycle.writing import draft_from_facts
@@ -32,7 +32,7 @@ from batonpass.supervisor import state
 from batonpass.supervisor.act import Supervisor
 from batonpass.supervisor.files import Files, Owners
 from batonpass.supervisor.health import Health
-from batonpass.supervisor.keys import UNSENT, Keys, NotReady
+from batonpass.supervisor.keys import Keys
 from batonpass.supervisor.launch import PaneLauncher
 from batonpass.supervisor.outage import Outage
 from batonpass.supervisor.panes import Panes
@@ -50,7 +50,6 @@ log = logging.getLogger(__name__)
 
 _LOOK_SECONDS = 1.0
 _BEAT_SECONDS = 10.0
-_GIVE_SECONDS = 5.0
 _IDLE_SECONDS = 900.0  # any command or hook that needs a daemon starts one again
 
 
@@ -89,7 +88,7 @@ class Daemon:
         )
         self._engine = Engine(url, self.host, self.stage)
         self._health = Health(self.supervisor, self.terminal, self._bring_back)
-        self._setbacks = Setbacks(self.supervisor, self._give)
+        self._setbacks = Setbacks(self.supervisor, partial(give, self.stage))
         self._looking_at_setbacks: asyncio.Task[None] | None = None
         self.spool = Spool(root, self.store, self.host)
         self.outage = Outage(self.store, self.clock, self._catch_up)
@@ -224,17 +223,6 @@ class Daemon:
             log.debug("setbacks are looked at again when the store is back")
         except Exception:
             log.exception("the look at setbacks failed; it is taken again")
-
-    async def _give(self, watch: Watch, text: str, arrived: Callable[[], bool]) -> bool:
-        """A prompt to an idle session, once, by its own interface or by keys. Raises NotReady."""
-        control = watch.agent.control(watch.binding)
-        if control is None:
-            return await type_once(self.stage.keys, watch, text, arrived, _GIVE_SECONDS)
-        try:
-            await control.submit(watch.conversation.agent_session, text)
-        except ControlError as error:
-            raise NotReady(UNSENT, str(error)) from error
-        return await watch.until(arrived, _GIVE_SECONDS)
 
     def _not_wanted(self) -> bool:
         """A daemon whose home was removed, or that has had nothing to watch for a while, ends by itself."""

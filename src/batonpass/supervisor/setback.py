@@ -13,7 +13,8 @@ from typing import Any
 from batonpass.agents.setbacks import OVERLOADED, QUOTA, RATE_LIMIT, kind_of, resets_at
 from batonpass.clock import iso
 from batonpass.config.schema import Quota
-from batonpass.delivery import tag
+from batonpass.cycle.giving import channel_of
+from batonpass.delivery import Delivery, DeliveryState, tag
 from batonpass.handoff import prompts
 from batonpass.supervisor.act import Supervisor
 from batonpass.supervisor.keys import NotReady
@@ -24,8 +25,11 @@ log = logging.getLogger(__name__)
 
 _FIRST_SECONDS = 30.0  # of the back-off where nobody says how long it lasts
 _MOST_TRIES = 5
+_GIVE_SECONDS = 5.0
+_AGAIN = "again"
 _WORDS = {RATE_LIMIT: "its rate limit", QUOTA: "its quota", OVERLOADED: "an overloaded provider"}
-Give = Callable[[Watch, str, Callable[[], bool]], Awaitable[bool]]  # a prompt to an idle session; raises NotReady
+# A delivery to an idle session, once: how to see that it has arrived, and how long to wait for it. Raises NotReady.
+Give = Callable[[Watch, Delivery, Callable[[], bool], float], Awaitable[bool]]
 
 
 class Phase(StrEnum):
@@ -44,6 +48,7 @@ class Setback:
     kind: str = ""
     until: float | None = None
     tries: int = 0
+    mark: str = ""  # of the prompt that is given after the wait
     first: str | None = None  # the agent to come back to
     down: Mapping[str, float] = field(default_factory=dict)  # agents that do not serve, and until when
 
@@ -132,7 +137,8 @@ class Setbacks:
         what = _WORDS.get(kind, "that it is not signed in")
         match chosen:
             case Wait(until):
-                self._keep(watch, replace(struck, phase=Phase.WAITING, until=until))
+                mark = tag(secrets.token_hex(4), _AGAIN, tries + 1)
+                self._keep(watch, replace(struck, phase=Phase.WAITING, until=until, mark=mark))
                 if tries == 0:
                     await self._tell(watch, f"{agent} stopped because of {what}; it is told to go on at {iso(until)}")
             case Switch(to, until):
@@ -154,15 +160,20 @@ class Setbacks:
         await starter.start(watch, f"{cause}, so {to} takes over", force=silent, to=to, silent=silent)
 
     async def _again(self, watch: Watch, known: Setback) -> None:
-        """The wait is over: the agent is told to go on, once for each wait."""
-        mark = tag(secrets.token_hex(4), "again", known.tries)
-        what = _WORDS.get(known.kind, "the error")
+        """The wait is over: the agent is told to go on, once for each wait, however often it is looked at."""
+        mark, now = known.mark, self._clock.now()
+        self._keep(watch, replace(known, until=now + _FIRST_SECONDS))  # looked at again then, should it not arrive
+        given = self._store.delivery(mark)
+        if given is None:
+            cycle = mark.split()[1]  # no cycle is under way: it is one of its own
+            text = prompts.again(mark, _WORDS.get(known.kind, "the error"))
+            state, channel = DeliveryState.OFFERED, channel_of(watch)
+            given = Delivery(mark, watch.session.id, cycle, _AGAIN, known.tries, channel, state, text, now)
+            self._store.save_delivery(given)
         try:
-            text = prompts.again(mark, what)
-            await self._give(watch, text, lambda: watch.conversation.prompted(mark) is not None)
+            await self._give(watch, given, lambda: watch.conversation.prompted(mark) is not None, _GIVE_SECONDS)
         except NotReady as obstacle:
             log.info("%s is not told to go on yet: %s", watch.session.name, obstacle)
-            self._keep(watch, replace(known, until=self._clock.now() + _FIRST_SECONDS))
 
     async def _return(self, watch: Watch, known: Setback) -> None:
         """The first choice should serve again: pass the baton back at the next safe point."""
