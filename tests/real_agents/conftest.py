@@ -4,10 +4,11 @@ A test that takes `claude_cli` runs on every version; `@pytest.mark.long_on("2.1
 to the long matrices.
 """
 
+import contextlib
 import os
 import subprocess
 import tempfile
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from pathlib import Path
 
 import pytest
@@ -50,13 +51,29 @@ def pytest_generate_tests(metafunc: pytest.Metafunc) -> None:
     metafunc.parametrize("claude_cli", params, indirect=True)
 
 
+def installed(name: str, version: str, called: str) -> Path:
+    """The program of that version of an agent; the test is skipped where it is not there."""
+    program = AGENTS / f"{name}-{version}" / "node_modules" / ".bin" / name
+    if not os.access(program, os.X_OK):
+        pytest.skip(f"NOT TESTED with the real {called} {version}: scripts/agents has not installed it")
+    return program
+
+
+@contextlib.contextmanager
+def own_baton(project: Path, env: Mapping[str, str], **programs: Path) -> Iterator[Baton]:
+    """A Baton of one test's own; nothing runs before its first command."""
+    with tempfile.TemporaryDirectory(prefix="b", dir="/tmp", ignore_cleanup_errors=True) as folder:
+        own = Baton(Path(folder), project, {**env, **{f"BATON_{name}": str(path) for name, path in programs.items()}})
+        try:
+            yield own
+        finally:
+            own.close()
+
+
 @pytest.fixture
 def claude_cli(request: pytest.FixtureRequest) -> Path:
     """The program of one version of Claude Code."""
-    program = AGENTS / f"claude-{request.param}" / "node_modules" / ".bin" / "claude"
-    if not os.access(program, os.X_OK):
-        pytest.skip(f"NOT TESTED with the real Claude Code {request.param}: scripts/agents has not installed it")
-    return program
+    return installed("claude", request.param, "Claude Code")
 
 
 @pytest.fixture
@@ -93,10 +110,7 @@ def claude_home(tmp_path: Path, project: Path, model: AnthropicModel) -> dict[st
 @pytest.fixture
 def codex_cli() -> Path:
     """The program of Codex."""
-    program = AGENTS / f"codex-{CODEX}" / "node_modules" / ".bin" / "codex"
-    if not os.access(program, os.X_OK):
-        pytest.skip(f"NOT TESTED with the real Codex {CODEX}: scripts/agents has not installed it")
-    return program
+    return installed("codex", CODEX, "Codex")
 
 
 @pytest.fixture
@@ -115,10 +129,7 @@ def codex_home(tmp_path: Path, project: Path, codex_model: ResponsesModel) -> di
 @pytest.fixture
 def gemini_cli() -> Path:
     """The program of Gemini CLI."""
-    program = AGENTS / f"gemini-{GEMINI}" / "node_modules" / ".bin" / "gemini"
-    if not os.access(program, os.X_OK):
-        pytest.skip(f"NOT TESTED with the real Gemini CLI {GEMINI}: scripts/agents has not installed it")
-    return program
+    return installed("gemini", GEMINI, "Gemini CLI")
 
 
 @pytest.fixture
@@ -137,10 +148,7 @@ def gemini_home(tmp_path: Path, project: Path, gemini_model: GeminiModel) -> dic
 @pytest.fixture
 def opencode_cli() -> Path:
     """The program of opencode."""
-    program = AGENTS / f"opencode-{OPENCODE}" / "node_modules" / ".bin" / "opencode"
-    if not os.access(program, os.X_OK):
-        pytest.skip(f"NOT TESTED with the real opencode {OPENCODE}: scripts/agents has not installed it")
-    return program
+    return installed("opencode", OPENCODE, "opencode")
 
 
 @pytest.fixture
@@ -170,45 +178,29 @@ def tmux() -> Iterator[PrivateTmux]:
 @pytest.fixture
 def baton(claude_cli: Path, claude_home: dict[str, str], project: Path) -> Iterator[Baton]:
     """A Baton of this test's own; nothing runs before its first command."""
-    with tempfile.TemporaryDirectory(prefix="b", dir="/tmp", ignore_cleanup_errors=True) as folder:
-        own = Baton(Path(folder), project, {**claude_home, "BATON_CLAUDE": str(claude_cli)})
-        try:
-            yield own
-        finally:
-            own.close()
+    with own_baton(project, claude_home, CLAUDE=claude_cli) as own:
+        yield own
 
 
 @pytest.fixture
 def codex_baton(codex_cli: Path, codex_home: dict[str, str], project: Path) -> Iterator[Baton]:
     """A Baton of this test's own for Codex; nothing runs before its first command."""
-    with tempfile.TemporaryDirectory(prefix="b", dir="/tmp", ignore_cleanup_errors=True) as folder:
-        own = Baton(Path(folder), project, {**codex_home, "BATON_CODEX": str(codex_cli)})
-        try:
-            yield own
-        finally:
-            own.close()
+    with own_baton(project, codex_home, CODEX=codex_cli) as own:
+        yield own
 
 
 @pytest.fixture
 def gemini_baton(gemini_cli: Path, gemini_home: dict[str, str], project: Path) -> Iterator[Baton]:
     """A Baton of this test's own for Gemini CLI; nothing runs before its first command."""
-    with tempfile.TemporaryDirectory(prefix="b", dir="/tmp", ignore_cleanup_errors=True) as folder:
-        own = Baton(Path(folder), project, {**gemini_home, "BATON_GEMINI": str(gemini_cli)})
-        try:
-            yield own
-        finally:
-            own.close()
+    with own_baton(project, gemini_home, GEMINI=gemini_cli) as own:
+        yield own
 
 
 @pytest.fixture
 def opencode_baton(opencode_cli: Path, opencode_home: dict[str, str], project: Path) -> Iterator[Baton]:
     """A Baton of this test's own for opencode; nothing runs before its first command."""
-    with tempfile.TemporaryDirectory(prefix="b", dir="/tmp", ignore_cleanup_errors=True) as folder:
-        own = Baton(Path(folder), project, {**opencode_home, "BATON_OPENCODE": str(opencode_cli)})
-        try:
-            yield own
-        finally:
-            own.close()
+    with own_baton(project, opencode_home, OPENCODE=opencode_cli) as own:
+        yield own
 
 
 @pytest.fixture
@@ -217,15 +209,11 @@ def every_baton(
     codex_cli: Path, gemini_cli: Path, opencode_cli: Path, project: Path,
 ) -> Iterator[Baton]:  # fmt: skip
     """A Baton of this test's own for a user of all four agents; nothing runs before its first command."""
-    claude = AGENTS / f"claude-{VERSIONS[-1]}" / "node_modules" / ".bin" / "claude"
-    programs = {"CLAUDE": claude, "CODEX": codex_cli, "GEMINI": gemini_cli, "OPENCODE": opencode_cli}
+    claude_cli = installed("claude", VERSIONS[-1], "Claude Code")
     env = {**claude_home, **codex_home, **gemini_home, **opencode_home}
-    with tempfile.TemporaryDirectory(prefix="b", dir="/tmp", ignore_cleanup_errors=True) as folder:
-        own = Baton(Path(folder), project, {**env, **{f"BATON_{name}": str(path) for name, path in programs.items()}})
-        try:
-            yield own
-        finally:
-            own.close()
+    programs = {"CLAUDE": claude_cli, "CODEX": codex_cli, "GEMINI": gemini_cli, "OPENCODE": opencode_cli}
+    with own_baton(project, env, **programs) as own:
+        yield own
 
 
 @pytest.fixture

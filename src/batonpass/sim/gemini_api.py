@@ -8,37 +8,19 @@ As a program: python -m batonpass.sim.gemini_api --port 8767 --settings '{"steps
 """
 
 import sys
-from pathlib import Path
 
-from batonpass.clock import Clock
-from batonpass.sim.brain import Brain
 from batonpass.sim.gemini_api_wire import GeminiWire
 from batonpass.sim.model_main import serve
 from batonpass.sim.scripted_model import ScriptedModel
-
-WINDOW = 1_048_576
 
 
 class GeminiModel(ScriptedModel):
     """A ScriptedModel that speaks the Gemini API. Its requests name no session: conversations are told by their
     first prompt."""
 
-    def __init__(
-        self,
-        brain: Brain,
-        *,
-        port: int = 0,
-        record_dir: Path | None = None,
-        window: int = WINDOW,
-        start: int = 20_000,
-        step: int = 1_000,
-        clock: Clock | None = None,
-    ) -> None:
-        wire = GeminiWire()
-        super().__init__(
-            brain, wire, port=port, record_dir=record_dir, window=window, start=start, step=step, clock=clock
-        )
+    WIRE = GeminiWire
+    WINDOW = 1_048_576
 
 
 if __name__ == "__main__":
-    sys.exit(serve(GeminiModel, "gemini_api", __doc__.split("\n")[0], window=WINDOW))
+    sys.exit(serve(GeminiModel, "gemini_api", __doc__.split("\n")[0]))

@@ -5,25 +5,17 @@ import signal
 import threading
 from collections.abc import Sequence
 from pathlib import Path
-from typing import Protocol
 
-from batonpass.sim.brain import Brain
 from batonpass.sim.scripted_model import ScriptedModel
 from batonpass.sim.worker import ENV, Worker
 
 
-class MakeModel(Protocol):
-    """Any of the models."""
-
-    def __call__(self, brain: Brain, *, port: int, record_dir: Path | None, window: int) -> ScriptedModel: ...
-
-
-def serve(make: MakeModel, name: str, what: str, *, window: int, argv: Sequence[str] | None = None) -> int:
+def serve(make: type[ScriptedModel], name: str, what: str, argv: Sequence[str] | None = None) -> int:
     """Serve until a signal comes; prints the address as its only line."""
     parser = argparse.ArgumentParser(prog=f"python -m batonpass.sim.{name}", description=what)
     parser.add_argument("--port", type=int, default=0, help="port on 127.0.0.1 (default: any free one)")
     parser.add_argument("--record", type=Path, metavar="DIR", help="keep every request body here, numbered")
-    parser.add_argument("--window", type=int, default=window, help="tokens named in 'prompt is too long'")
+    parser.add_argument("--window", type=int, default=make.WINDOW, help="tokens named in 'prompt is too long'")
     parser.add_argument("--brain", choices=["worker"], default="worker", help="who answers")
     parser.add_argument("--settings", metavar="JSON", help=f"the worker's settings (default: ${ENV})")
     given = parser.parse_args(argv)

@@ -73,21 +73,23 @@ class ScriptedModel:
     next thought: a retried request asks the brain again.
     """
 
+    WIRE: type[Wire]  # what it speaks, said by each model
+    WINDOW = 200_000
+
     def __init__(
         self,
         brain: Brain,
-        wire: Wire,
         *,
         port: int = 0,
         record_dir: Path | None = None,
-        window: int = 200_000,
+        window: int | None = None,
         start: int = 20_000,
         step: int = 1_000,
         clock: Clock | None = None,
     ) -> None:
         self.brain = brain
-        self.wire = wire
-        self.window = window
+        self.wire = self.WIRE()
+        self.window = window or self.WINDOW
         self.requests: list[Recorded] = []
         self.stopping = threading.Event()
         self._start, self._step = start, step

@@ -3,19 +3,18 @@
 from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
 
-from batonpass.agents import hook_wire
-from batonpass.agents.base import Binding, Box, Control, Found, HookReport, HooksOff, Launch, LaunchOrder, Past, Status
+from batonpass.agents.base import Binding, Box, Found, HookReport, HooksOff, Launch, LaunchOrder, Past, Status
 from batonpass.agents.claude import hooks, hooks_off, launch, limits, past, record, status, wishes
 from batonpass.agents.claude import screen as display
+from batonpass.agents.usual import HookAnswers, Usual
 from batonpass.agents.wishes import Wishes
 from batonpass.reading import CONFIDENCE, Reading, Source
 from batonpass.terminals.base import Screen
 from batonpass.transcripts.events import Event
-from batonpass.transcripts.tail import Tail
 from batonpass.untrusted import count, identifier
 
 
-class Claude:
+class Claude(HookAnswers, Usual):
     """The Agent protocol over Claude Code 2.1; see `batonpass.agents.base` for what each method promises."""
 
     name = "claude"
@@ -48,9 +47,6 @@ class Claude:
 
     def reader(self) -> Callable[[bytes], list[Event]]:
         return record.parse
-
-    def record(self, transcript: Path) -> Tail:
-        return Tail(transcript, self.reader())
 
     def report(self, payload: Mapping[str, object]) -> HookReport | None:
         return hooks.report(payload)
@@ -92,21 +88,9 @@ class Claude:
     def status(self, binding: Binding) -> Status:
         return status.status(binding)
 
-    def control(self, binding: Binding) -> Control | None:
-        return None
-
     def state_files(self, binding: Binding) -> Sequence[Path]:
         path = status.state_file(binding)
         return () if path is None else (path,)
-
-    def tend(self, binding: Binding) -> None:
-        """Nothing to do: it leaves nothing behind that would do harm."""
-
-    def restarts(self, status: int | None, binding: Binding) -> bool:
-        return False
-
-    def leftovers(self, binding: Binding) -> Sequence[int]:
-        return ()
 
     def dialog(self, screen: Screen) -> str | None:
         return display.dialog(screen)
@@ -116,18 +100,6 @@ class Claude:
 
     def abridges(self, shown: str, text: str) -> bool | None:
         return display.abridges(shown, text)
-
-    def render_ask(self, text: str) -> str:
-        return hook_wire.ask(text)
-
-    def render_prime(self, part: str) -> str:
-        return hook_wire.context("SessionStart", part)
-
-    def render_note(self, text: str) -> str:
-        return hook_wire.context("UserPromptSubmit", text)
-
-    def render_permit(self) -> str:
-        return hook_wire.permit()
 
 
 def _reading(

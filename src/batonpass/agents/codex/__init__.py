@@ -3,11 +3,9 @@
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from pathlib import Path
 
-from batonpass.agents import hook_wire
 from batonpass.agents.base import (
     Binding,
     Box,
-    Control,
     Found,
     HookKind,
     HookReport,
@@ -20,11 +18,10 @@ from batonpass.agents.base import (
 from batonpass.agents.codex import hooks_off, launch, record, status, wishes
 from batonpass.agents.codex import screen as display
 from batonpass.agents.hook_wire import text
+from batonpass.agents.usual import HookAnswers, Usual
 from batonpass.agents.wishes import Wishes
-from batonpass.reading import Reading
 from batonpass.terminals.base import Screen
 from batonpass.transcripts.events import Event
-from batonpass.transcripts.tail import Tail
 from batonpass.untrusted import identifier
 
 _KINDS = {
@@ -42,7 +39,7 @@ _KINDS = {
 _WINDOW = 272_000 * 95 // 100  # of every model that its catalogue names; it reports 95 % of the raw window
 
 
-class Codex:
+class Codex(HookAnswers, Usual):
     """The Agent protocol over Codex CLI 0.166; see `batonpass.agents.base` for what each method promises."""
 
     name = "codex"
@@ -80,9 +77,6 @@ class Codex:
     def reader(self) -> Callable[[bytes], Iterable[Event]]:
         return record.parse
 
-    def record(self, transcript: Path) -> Tail:
-        return Tail(transcript, self.reader())
-
     def report(self, payload: Mapping[str, object]) -> HookReport | None:
         event, session = text(payload, "hook_event_name"), identifier(payload.get("session_id"))
         if event is None or session is None:
@@ -103,14 +97,6 @@ class Codex:
             permission_mode=text(payload, "permission_mode"),
         )
 
-    def statusline(self, payload: Mapping[str, object], at: float, env: Mapping[str, str]) -> Reading | None:
-        """None: it runs no status line command; its rollout tells usage and window exactly."""
-        return None
-
-    def screen_reading(self, screen: Screen, at: float, agent_session: str) -> Reading | None:
-        """None: what /status prints is rounded, and the rollout is not."""
-        return None
-
     def usable(self, window: int, env: Mapping[str, str], model: str | None = None) -> int:
         """Nine tenths of the raw window, of which it reports 95 %; a limit of the user's own can only lower that."""
         raw = -(-window * 100 // 95)
@@ -129,20 +115,8 @@ class Codex:
     def status(self, binding: Binding) -> Status:
         return status.status(binding, self._turns)
 
-    def control(self, binding: Binding) -> Control | None:
-        return None
-
     def state_files(self, binding: Binding) -> Sequence[Path]:
         return (status.lock_folder(binding.env),)
-
-    def tend(self, binding: Binding) -> None:
-        """Nothing to do: it leaves nothing behind that would do harm."""
-
-    def restarts(self, status: int | None, binding: Binding) -> bool:
-        return False
-
-    def leftovers(self, binding: Binding) -> Sequence[int]:
-        return ()
 
     def dialog(self, screen: Screen) -> str | None:
         return display.dialog(screen)
@@ -152,15 +126,3 @@ class Codex:
 
     def abridges(self, shown: str, text: str) -> bool | None:
         return display.abridges(shown, text)
-
-    def render_ask(self, text: str) -> str:
-        return hook_wire.ask(text)
-
-    def render_prime(self, part: str) -> str:
-        return hook_wire.context("SessionStart", part)
-
-    def render_note(self, text: str) -> str:
-        return hook_wire.context("UserPromptSubmit", text)
-
-    def render_permit(self) -> str:
-        return hook_wire.permit()

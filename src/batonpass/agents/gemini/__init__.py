@@ -5,11 +5,9 @@ from collections.abc import Mapping, Sequence
 from datetime import datetime
 from pathlib import Path
 
-from batonpass.agents import hook_wire
 from batonpass.agents.base import (
     Binding,
     Box,
-    Control,
     Found,
     HookKind,
     HookReport,
@@ -24,8 +22,8 @@ from batonpass.agents.gemini import screen as display
 from batonpass.agents.gemini.overlay import HANDOFF
 from batonpass.agents.gemini.record import Journal
 from batonpass.agents.hook_wire import text
+from batonpass.agents.usual import HookAnswers, Usual
 from batonpass.agents.wishes import Wishes
-from batonpass.reading import Reading
 from batonpass.terminals.base import Screen
 from batonpass.transcripts.record import Record
 from batonpass.transcripts.tail import Tail
@@ -42,10 +40,11 @@ _KINDS = {
 }
 
 
-class Gemini:
+class Gemini(HookAnswers, Usual):
     """The Agent protocol over Gemini CLI 0.61; see `batonpass.agents.base` for what each method promises."""
 
     name = "gemini"
+    prompt_event = "BeforeAgent"
     package: str | None = "@google/gemini-cli"
     clear_command = "/clear"
     memory_file = "GEMINI.md"
@@ -99,14 +98,6 @@ class Gemini:
             handoff_requested=_handoff(prompt) if kind is HookKind.PROMPT else None,
         )
 
-    def statusline(self, payload: Mapping[str, object], at: float, env: Mapping[str, str]) -> Reading | None:
-        """None: it runs no status line command; its journal tells the usage exactly."""
-        return None
-
-    def screen_reading(self, screen: Screen, at: float, agent_session: str) -> Reading | None:
-        """None: the figure in its footer is rounded and lags behind."""
-        return None
-
     def usable(self, window: int, env: Mapping[str, str], model: str | None = None) -> int:
         return limits.usable(window, env)
 
@@ -124,9 +115,6 @@ class Gemini:
 
     def state_files(self, binding: Binding) -> Sequence[Path]:
         return ()
-
-    def control(self, binding: Binding) -> Control | None:
-        return None
 
     def tend(self, binding: Binding) -> None:
         if binding.agent_session is not None:
@@ -146,15 +134,6 @@ class Gemini:
 
     def abridges(self, shown: str, text: str) -> bool | None:
         return display.abridges(shown, text)
-
-    def render_ask(self, text: str) -> str:
-        return hook_wire.ask(text)
-
-    def render_prime(self, part: str) -> str:
-        return hook_wire.context("SessionStart", part)
-
-    def render_note(self, text: str) -> str:
-        return hook_wire.context("BeforeAgent", text)
 
     def render_permit(self) -> str:
         """Nothing: no hook of it could answer a permission request."""

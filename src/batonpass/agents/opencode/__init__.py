@@ -3,7 +3,7 @@
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from pathlib import Path
 
-from batonpass.agents.base import Binding, Box, Found, HookReport, HooksOff, Launch, LaunchOrder, Past, Status
+from batonpass.agents.base import Binding, Box, Found, HookReport, Launch, LaunchOrder, Past, Status
 from batonpass.agents.opencode import launch, record, status, wishes
 from batonpass.agents.opencode import screen as display
 from batonpass.agents.opencode.control import Control
@@ -11,13 +11,14 @@ from batonpass.agents.opencode.database import Rows, database
 from batonpass.agents.opencode.limits import GUESS, Limits, from_files
 from batonpass.agents.opencode.server import Server
 from batonpass.agents.opencode.word import Word
+from batonpass.agents.usual import Usual
 from batonpass.agents.wishes import Wishes
 from batonpass.reading import Reading
 from batonpass.terminals.base import Screen
 from batonpass.transcripts.events import Event
 
 
-class OpenCode:
+class OpenCode(Usual):
     """The Agent protocol over opencode 1.18; see `batonpass.agents.base` for what each method promises."""
 
     name = "opencode"
@@ -42,10 +43,6 @@ class OpenCode:
 
     def launch(self, order: LaunchOrder) -> Launch:
         return launch.launch(order)
-
-    def hooks_off(self, env: Mapping[str, str], project: Path) -> HooksOff | None:
-        """Nothing: it runs none."""
-        return None
 
     def wishes(self, args: Sequence[str], model: str | None, mode: str | None) -> Wishes:
         return wishes.wishes(args, model, mode)
@@ -119,16 +116,6 @@ class OpenCode:
 
     def state_files(self, binding: Binding) -> Sequence[Path]:
         return (Path(f"{database(binding.env)}-wal"),)
-
-    def tend(self, binding: Binding) -> None:
-        """Nothing: it leaves nothing behind that would harm a conversation."""
-
-    def restarts(self, status: int | None, binding: Binding) -> bool:
-        return False
-
-    def leftovers(self, binding: Binding) -> Sequence[int]:
-        """None: it is one process."""
-        return ()
 
     def dialog(self, screen: Screen) -> str | None:
         return display.dialog(screen)

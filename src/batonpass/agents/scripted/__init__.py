@@ -11,11 +11,9 @@ from batonpass.agents.base import (
     Binding,
     Box,
     BoxState,
-    Control,
     Found,
     HookKind,
     HookReport,
-    HooksOff,
     Launch,
     LaunchOrder,
     Past,
@@ -23,6 +21,7 @@ from batonpass.agents.base import (
 )
 from batonpass.agents.scripted import find, launch, record
 from batonpass.agents.scripted.record import object_in, text_of
+from batonpass.agents.usual import Usual
 from batonpass.agents.wishes import Wishes
 from batonpass.disk import read_plain
 from batonpass.reading import CONFIDENCE, Reading, Source
@@ -32,7 +31,6 @@ from batonpass.sim.agent_options import PREFIX
 from batonpass.sim.agent_record import proc_start
 from batonpass.terminals.base import Screen
 from batonpass.transcripts.events import Event
-from batonpass.transcripts.tail import Tail
 from batonpass.untrusted import count, identifier, moment
 
 _STATES = {"idle": State.IDLE, "shell": State.IDLE, "busy": State.BUSY, "waiting": State.WAITING}
@@ -42,7 +40,7 @@ _USAGE = re.compile(r"context: (\d+(?:\.\d+)?)k tokens \((\d+)%\)")
 _HANDOFF = re.compile(r"/handoff\b[ \t]*(.*)", re.DOTALL)
 
 
-class Scripted:
+class Scripted(Usual):
     """Satisfies `Agent`. It needs nothing but the interpreter that runs Baton."""
 
     name = "scripted"
@@ -64,9 +62,6 @@ class Scripted:
     def launch(self, order: LaunchOrder) -> Launch:
         return launch.launch(order, self.prime_parts)
 
-    def hooks_off(self, env: Mapping[str, str], project: Path) -> HooksOff | None:
-        return None
-
     def wishes(self, args: Sequence[str], model: str | None, mode: str | None) -> Wishes:
         return launch.wishes(args, model, mode)
 
@@ -75,9 +70,6 @@ class Scripted:
 
     def reader(self) -> Callable[[bytes], Iterable[Event]]:
         return record.events
-
-    def record(self, transcript: Path) -> Tail:
-        return Tail(transcript, self.reader())
 
     def report(self, payload: Mapping[str, object]) -> HookReport | None:
         session, hook = identifier(payload.get("session")), payload.get("hook")
@@ -165,9 +157,6 @@ class Scripted:
             background=found.get("status") == "shell",
         )
 
-    def control(self, binding: Binding) -> Control | None:
-        return None
-
     def state_files(self, binding: Binding) -> Sequence[Path]:
         if binding.pid is None:
             return []
@@ -175,15 +164,6 @@ class Scripted:
         if not binding.env.get(PREFIX + "HOME") and binding.transcript is not None:
             home = str(binding.transcript.parent.parent)
         return [Path(agent_options.state_path(home, binding.pid))]
-
-    def tend(self, binding: Binding) -> None:
-        """Nothing to do: it leaves nothing behind that would do harm."""
-
-    def restarts(self, status: int | None, binding: Binding) -> bool:
-        return False
-
-    def leftovers(self, binding: Binding) -> Sequence[int]:
-        return ()
 
     def dialog(self, screen: Screen) -> str | None:
         """It stands in the place of the box, so its last option is the last row that is not blank."""
