@@ -1,123 +1,84 @@
-"""The same steps by the barest possible script: two shell hooks, a pipe, and keys. No record, no check, no net.
+"""The same steps by the barest possible script. No record, no check, no net.
 
 It knows beforehand that a handoff is due, looks at nothing, and trusts that every key arrives. Nothing that
-passes the baton with hooks and keys on the same agent can be much faster.
+passes the baton in the same ways on the same agent can be much faster.
 """
 
-import json
-import os
+import abc
 import secrets
-import select
-import shlex
-import sys
 import time
 from pathlib import Path
 
-from _place import WORKER, Failed, Place, wait
+from _place import Place, wait
 
 from batonpass.delivery import tag
 from batonpass.handoff import prompts
 
-_PATIENCE = 60.0
 
-
-class Floor:
+class Floor(abc.ABC):
     """One live session, handed over again and again."""
 
     def __init__(self, place: Place) -> None:
-        self._place = place
-        self._folder = place.root / "bare"
-        self._drafts = place.project / "drafts"
-        self._folder.mkdir()
-        self._drafts.mkdir()
-        os.mkfifo(self._folder / "bell")
-        self._bell = os.open(self._folder / "bell", os.O_RDWR)  # for writing, too: so it never ends
-        self._heard = b""
-        self._pane = ""
+        self.place = place
+        self.drafts = place.project / "drafts"
+        self.drafts.mkdir()
+        self.pane = ""
 
     def start(self) -> None:
         """A conversation with its first turn done."""
-        argv = self._claude() if self._place.agent == "claude" else self._scripted()
-        env = [f"{name}={value}" for name, value in self._place.env.items()]
-        self._pane = self._place.tmux(
-            *("new-session", "-d", "-x", "200", "-y", "50", "-P", "-F", "#{pane_id}", "-c", str(self._place.project)),
+        argv = self.launch()
+        env = [f"{name}={value}" for name, value in {**self.place.env, **self.more_env()}.items()]
+        self.pane = self.place.tmux(
+            *("new-session", "-d", "-x", "200", "-y", "50", "-P", "-F", "#{pane_id}", "-c", str(self.place.project)),
             *("--", "env", "-i", *env, *argv),
         )
-        self._await("stop", 60.0)
+        self.begun()
 
     def round(self, prompt: str) -> dict[str, float]:
         """Hand over once; when each part was over, by the clock."""
-        place, number = self._place, secrets.token_hex(4)
-        draft = self._drafts / f"{number}.md"
+        number = secrets.token_hex(4)
+        draft = self.drafts / f"{number}.md"
         ask = prompts.ask(tag(number, "ask", 1), draft, percent=91.0, changed=["reader.py"])
-        (self._folder / "ask").write_text(place.adapter.render_ask(ask), encoding="utf-8")
-        place.say(self._pane, prompt)
-        self._await("stop")
-        transcript = wait(place.transcript, "a transcript")
-        self._await("stop")
+        record = self.ask(prompt, ask)
         written = time.time()
-        prime = place.adapter.render_prime(draft.read_text(encoding="utf-8"))
-        (self._folder / "prime").write_text(prime, encoding="utf-8")
-        place.say(self._pane, "/clear")
-        self._await("start")
+        self.clear(draft.read_text(encoding="utf-8"))
         cleared = time.time()
-        place.say(self._pane, prompts.kick(tag(number, "kick", 1), number, draft))
-        self._await("stop")
+        self.kick(prompts.kick(tag(number, "kick", 1), number, draft))
         answered = time.time()
-        (self._folder / "prime").unlink()
-        crossed = wait(lambda: _crossing(place, transcript), "the answer that crosses the threshold in the record")
+        crossed = wait(lambda: self._crossing(record), "the answer that crosses the threshold in the record")
         return {"crossed": crossed, "written": written, "cleared": cleared, "answered": answered}
 
+    def _crossing(self, record: Path) -> float | None:
+        """When the turn before the ask was answered: the answer before the two of the handoff."""
+        said = self.place.answered(record)
+        writing = self.place.answered(record, "I write the handoff now")
+        before = [at for at in said if writing and at < writing[-1]]
+        return before[-1] if before else None
+
+    @abc.abstractmethod
+    def launch(self) -> list[str]:
+        """The command of the agent."""
+
+    def more_env(self) -> dict[str, str]:
+        """What it needs beside the environment of the place, once it is known how it is launched."""
+        return {}
+
+    @abc.abstractmethod
+    def begun(self) -> None:
+        """Wait until the first turn is done."""
+
+    @abc.abstractmethod
+    def ask(self, prompt: str, ask: str) -> Path:
+        """Say the prompt that crosses the threshold, have the draft written; gives the conversation's record."""
+
+    @abc.abstractmethod
+    def clear(self, handoff: str) -> None:
+        """A new conversation that will know the handoff."""
+
+    @abc.abstractmethod
+    def kick(self, text: str) -> None:
+        """Set the successor to work, and wait until its first turn is done."""
+
+    @abc.abstractmethod
     def close(self) -> None:
-        os.close(self._bell)
-
-    def _hook(self, file: str, word: str) -> str:
-        """Print a file that is laid out, and ring. An ask is given once."""
-        laid, bell = shlex.quote(str(self._folder / file)), shlex.quote(str(self._folder / "bell"))
-        give = f"[ -f {laid} ] && cat {laid}"
-        if file == "ask":
-            give += f" && rm {laid}"
-        return f"{give}; echo {word} > {bell}"
-
-    def _claude(self) -> list[str]:
-        hooks = {
-            "Stop": [{"hooks": [{"type": "command", "command": self._hook("ask", "stop")}]}],
-            "SessionStart": [
-                {"matcher": "clear", "hooks": [{"type": "command", "command": self._hook("prime", "start")}]}
-            ],
-        }
-        settings = ["--settings", json.dumps({"hooks": hooks})]
-        options = ["--model", "claude-sonnet-4-6", "--permission-mode", "acceptEdits"]
-        return [self._place.env["BATON_CLAUDE"], *settings, *options, "--", "Begin with the work."]
-
-    def _scripted(self) -> list[str]:
-        hooks = {
-            "stop": [["sh", "-c", self._hook("ask", "stop")]],
-            "session_start": [["sh", "-c", f"grep -q clear && {{ {self._hook('prime', 'start')}; }}"]],
-        }
-        path = self._folder / "settings.json"
-        path.write_text(json.dumps({"hooks": hooks, "allow": [str(self._drafts)]}), encoding="utf-8")
-        options = [f"--settings={path}", f"--home={self._place.root / 'user'}", f"--brain={WORKER}"]
-        return [sys.executable, "-m", "batonpass.sim.agent", *options, "--", "Begin with the work."]
-
-    def _await(self, word: str, seconds: float = _PATIENCE) -> None:
-        """Return when a hook has rung with this word; each ring counts once."""
-        mark = f"{word}\n".encode()
-        deadline = time.monotonic() + seconds
-        while mark not in self._heard:
-            if not select.select([self._bell], [], [], 1.0)[0]:
-                self._place.send_again(self._pane)
-                if time.monotonic() < deadline:
-                    continue
-                screen = self._place.tmux("capture-pane", "-p", "-t", self._pane)
-                raise Failed(f"The bare script waits for {word!r} in vain; its pane shows:\n{screen}")
-            self._heard += os.read(self._bell, 4096)
-        self._heard = self._heard.replace(mark, b"", 1)
-
-
-def _crossing(place: Place, transcript: Path) -> float | None:
-    """When the turn before the ask was answered: the answer before the two of the handoff."""
-    said = place.answered(transcript)
-    writing = place.answered(transcript, "I write the handoff now")
-    before = [at for at in said if writing and at < writing[-1]]
-    return before[-1] if before else None
+        """Let go of what it held."""

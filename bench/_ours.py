@@ -5,10 +5,11 @@ import os
 import socket
 import subprocess
 import sys
+from pathlib import Path
 from typing import Any
 
 from _common import end
-from _place import WORKER, Failed, Place, wait
+from _place import Failed, Place, arguments, wait
 
 from batonpass.home import socket_path
 from batonpass.store import CycleRecord, CycleState, Store, default_url, open_store
@@ -33,13 +34,9 @@ class Ours:
     def start(self) -> None:
         """A conversation with its first turn done."""
         self._start_daemon()
-        if self._place.agent == "claude":
-            options = ["--model", "claude-sonnet-4-6", "--permission-mode", "acceptEdits"]
-        else:
-            options = [f"--brain={WORKER}"]
         argv = [sys.executable, "-m", "batonpass._entry", "run", self._place.agent, "--detach", "--json", "--"]
         done = subprocess.run(
-            [*argv, *options, "--", "Begin with the work."],
+            [*argv, *arguments(self._place.agent)],
             cwd=self._place.project, env=self._env, capture_output=True, text=True, timeout=60, check=False,
         )  # fmt: skip
         if done.returncode:
@@ -60,6 +57,7 @@ class Ours:
         """Hand over once; when each part was over, by the records."""
         assert self._store is not None
         before = len(self._store.cycles(session=self._session, limit=1000))
+        transcript = Path(self._status()["transcript"])
         self._place.say(self._pane, prompt)
         try:
             cycle = wait(lambda: self._ended(before), "the end of the cycle")
@@ -67,7 +65,7 @@ class Ours:
             raise Failed(f"{failure}\n{self._story()}") from None
         if cycle.state is not CycleState.DONE:
             raise Failed(f"The cycle ended as {cycle.state}: {cycle.note}\n{self._story()}")
-        times = self._times(cycle)
+        times = self._times(cycle, transcript)
         self._rest()
         return times
 
@@ -79,11 +77,10 @@ class Ours:
             end(self._daemon.pid)
             self._daemon.wait()
 
-    def _times(self, cycle: CycleRecord) -> dict[str, float]:
+    def _times(self, cycle: CycleRecord, transcript: Path) -> dict[str, float]:
         assert self._store is not None
         ended = {step.step: step.ended or 0.0 for step in self._store.steps(cycle.id)}
         began = self._store.events(session=self._session, name="SESSION_STARTED", limit=5)
-        transcript = next((self._place.root / "user").rglob(f"{cycle.old_agent_session}.jsonl"))
         said = self._place.answered(transcript)
         writing = self._place.answered(transcript, "I write the handoff now")
         times = {

@@ -1,6 +1,7 @@
 """A place of its own for whole cycles: project, home, tmux server and scripted model, all ended by their ids."""
 
 import contextlib
+import json
 import os
 import shutil
 import subprocess
@@ -16,16 +17,30 @@ from _common import ROOT, SOURCE, end, environment
 
 from batonpass import agents
 from batonpass.agents.base import Agent
-from batonpass.sim.rehearsal import claude_environment, private_environment
+from batonpass.sim import rehearsal
 from batonpass.sim.tmux_server import server_pid, start_server
 from batonpass.transcripts.events import Said
-from batonpass.transcripts.whole import all_events
 
 Found = TypeVar("Found")
 
 PASTE_SECONDS = 0.15  # an Enter sooner after a paste is sometimes swallowed
-# A turn is one response; every second one of a conversation crosses the threshold (91 % of 167,000).
-WORKER = '{"start": 40000, "step": 112000, "handoff_step": 1000, "tool": "none"}'
+NAMES = {"claude": "Claude Code", "codex": "Codex", "gemini": "Gemini CLI", "opencode": "opencode"}  # the real ones
+_MODELS = {"claude": "anthropic", "codex": "openai_responses", "gemini": "gemini_api", "opencode": "openai_chat"}
+_ENVIRONMENTS = {
+    "claude": rehearsal.claude_environment,
+    "codex": rehearsal.codex_environment,
+    "gemini": rehearsal.gemini_environment,
+    "opencode": rehearsal.opencode_environment,
+}
+_OPTIONS = {
+    "claude": ("--model", "claude-sonnet-4-6", "--permission-mode", "acceptEdits", "--"),
+    "codex": ("-a", "never", "-s", "danger-full-access", "--"),
+    "gemini": ("--yolo", "-m", "gemini-2.5-pro", "-i"),
+    "opencode": ("--prompt",),
+}
+_USABLE = {"claude": 167_000, "scripted": 167_000, "codex": 244_800, "gemini": 524_288, "opencode": 191_808}
+_RECORDS = {"codex": "rollout-*.jsonl", "gemini": "session-*.jsonl"}
+_BEGIN = "Begin with the work."
 _LOOK_SECONDS = 0.01
 _SEND_AGAIN_SECONDS = 4.0
 
@@ -64,7 +79,7 @@ class Place:
     def say(self, pane: str, text: str) -> None:
         """Type a prompt as the barest script would: paste, the shortest safe wait, Enter."""
         self.tmux("set-buffer", "-b", "say", "--", text, ";", "paste-buffer", "-p", "-d", "-b", "say", "-t", pane)
-        time.sleep(PASTE_SECONDS)
+        time.sleep(max(PASTE_SECONDS, self.adapter.paste_seconds))
         self.tmux("send-keys", "-t", pane, "Enter")
         self.sent[pane] = time.monotonic()
 
@@ -76,12 +91,12 @@ class Place:
 
     def transcript(self) -> Path | None:
         """The record that grew last; one session lives here, so it is that session's."""
-        found = (self.root / "user").rglob("????????-????-????-????-????????????.jsonl")
+        found = (self.root / "user").rglob(_RECORDS.get(self.agent, "????????-????-????-????-????????????.jsonl"))
         return max(found, key=lambda path: path.stat().st_mtime_ns, default=None)
 
     def answered(self, transcript: Path, text: str | None = None) -> list[float]:
         """When the agent said what, by its own record."""
-        said = [event for event in all_events(transcript, self.adapter.reader()) if isinstance(event, Said)]
+        said = [event for event in self.adapter.record(transcript).read().events if isinstance(event, Said)]
         return [event.at for event in said if text is None or text in event.text]
 
 
@@ -96,19 +111,30 @@ def wait(look: Callable[[], Found | None], what: str, seconds: float = 60.0) -> 
     raise Failed(f"In {seconds:g} s never {what}; nothing was measured.")
 
 
-def claude_program() -> str | None:
-    """The newest Claude Code that scripts/agents installed, or the one on the PATH."""
-    chosen = os.environ.get("BATON_CLAUDE")
+def program(agent: str) -> str | None:
+    """The newest version of an agent that scripts/agents installed, or the one on the PATH."""
+    chosen = os.environ.get(f"BATON_{agent.upper()}")
     if chosen:
         return chosen
-    found = sorted((ROOT / ".agents").glob("claude-*/node_modules/.bin/claude"))
-    return str(found[-1]) if found else shutil.which("claude")
+    found = sorted((ROOT / ".agents").glob(f"{agent}-*/node_modules/.bin/{agent}"))
+    return str(found[-1]) if found else shutil.which(agent)
+
+
+def worker(agent: str) -> str:
+    """Settings with which a turn is one response, and every second one of a conversation crosses the threshold."""
+    step = _USABLE[agent] * 91 // 100 - 40_000
+    return json.dumps({"start": 40_000, "step": step, "handoff_step": 1_000, "tool": "none"})
+
+
+def arguments(agent: str) -> list[str]:
+    """What the agent is started with, up to its first prompt."""
+    return [*_OPTIONS.get(agent, (f"--brain={worker(agent)}", "--")), _BEGIN]
 
 
 @contextlib.contextmanager
-def model() -> Iterator[str]:
+def model(agent: str) -> Iterator[str]:
     """The scripted model in a process of its own, so that nobody shares an interpreter with it; its address."""
-    argv = [sys.executable, "-m", "batonpass.sim.anthropic", "--settings", WORKER]
+    argv = [sys.executable, "-m", f"batonpass.sim.{_MODELS[agent]}", "--settings", worker(agent)]
     process = subprocess.Popen(argv, env=environment(PYTHONPATH=str(SOURCE)), stdout=subprocess.PIPE, text=True)
     try:
         assert process.stdout is not None
@@ -127,10 +153,10 @@ def place(agent: str, url: str | None) -> Iterator[Place]:
     project = _project(root / "project")
     quiet = environment(TERM="tmux-256color", PYTHONPATH=str(SOURCE))
     if url is None:
-        env = private_environment(root / "user", env=quiet) | {"BATON_SCRIPTED_HOME": str(root / "user")}
+        env = rehearsal.private_environment(root / "user", env=quiet) | {"BATON_SCRIPTED_HOME": str(root / "user")}
     else:
-        env = claude_environment(root / "user", project, url, env=quiet)
-        env |= {"BATON_CLAUDE": claude_program() or "claude"}
+        env = _ENVIRONMENTS[agent](root / "user", project, url, env=quiet)
+        env |= {f"BATON_{agent.upper()}": program(agent) or agent}
     here = Place(agent, root, project, str(root / "tmux"), env)
     start_server(here.socket)
     try:

@@ -13,18 +13,18 @@ from pathlib import Path
 from typing import Any
 
 from _common import SOURCE, end, environment
-from _place import Failed, Place, _clear_away, claude_program, wait
+from _place import Failed, Place, _clear_away, program, wait
 
 from batonpass.agents.base import Binding
 from batonpass.agents.claude.status import status
 from batonpass.home import socket_path
 from batonpass.session import State
 from batonpass.sim.anthropic import AnthropicModel
-from batonpass.sim.anthropic_wire import Kind
 from batonpass.sim.brain import Reply
 from batonpass.sim.corpus import Corpus
 from batonpass.sim.corpus_acted import begun
 from batonpass.sim.corpus_player import BARE_ASK, BARE_PATH, Manner, Player
+from batonpass.sim.model_wire import Kind
 from batonpass.sim.rehearsal import claude_environment
 from batonpass.sim.tmux_server import start_server
 from batonpass.store import CycleRecord, default_url, open_store
@@ -145,7 +145,7 @@ def stage(corpus: Corpus, manner: Manner, *, full: bool) -> Iterator[Stage]:
         # Sub-agents that are to wait are answered when the session is over; others at once.
         model.script(Reply("…", delay=900, used=9_000), match="wait for more", kind=Kind.SUB, times=50)
         env = claude_environment(root / "user", project, model.url, env=quiet)
-        env |= {"BATON_CLAUDE": claude_program() or "claude", "PYTEST_DISABLE_PLUGIN_AUTOLOAD": "1"}
+        env |= {"BATON_CLAUDE": program("claude") or "claude", "PYTEST_DISABLE_PLUGIN_AUTOLOAD": "1"}
         here = Place("claude", root, project, str(root / "tmux"), env)
         start_server(here.socket)
         try:

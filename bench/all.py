@@ -18,6 +18,9 @@ PAGE = ROOT / "docs" / "benchmarks.md"
 COMMANDS: dict[str, list[str]] = {
     "hook": ["hook.py", "--rounds", "60"],
     "cycle": ["cycle.py", "--rounds", "10"],
+    "cycle-codex": ["cycle.py", "--agent", "codex", "--rounds", "10"],
+    "cycle-gemini": ["cycle.py", "--agent", "gemini", "--rounds", "10"],
+    "cycle-opencode": ["cycle.py", "--agent", "opencode", "--rounds", "10"],
     "cycle-scripted": ["cycle.py", "--agent", "scripted", "--rounds", "10"],
     "latency": ["latency.py"],
     "facts": ["facts.py"],

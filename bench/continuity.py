@@ -15,7 +15,7 @@ from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 
 from _common import Figures, Table, parser, show
-from _place import Failed, claude_program
+from _place import Failed, program
 from _played import handed_over, without_baton
 
 from batonpass.handoff.fit import CHARS_PER_TOKEN
@@ -141,7 +141,7 @@ def main() -> int:
         except recorded.NotACorpus as error:
             raise Failed(str(error)) from None
     else:
-        if claude_program() is None:
+        if program("claude") is None:
             raise Failed("Claude Code is not installed; run scripts/agents.")
         baselines = not given.no_baselines
         table, figures = played(given.seed, manners, few=given.few, baselines=baselines, documents=given.documents)

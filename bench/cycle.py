@@ -1,6 +1,6 @@
 """How long a whole handoff takes, against the same steps by the barest possible script on the same agent and model.
 
-    .venv/bin/python bench/cycle.py [--agent claude|scripted] [--rounds N] [--json]
+    .venv/bin/python bench/cycle.py [--agent claude|codex|gemini|opencode|scripted] [--rounds N] [--json]
 
 Both sides have one live session each and take turns. A round begins with the answer that crosses the threshold and
 ends, for Baton, with the accepted receipt, and for the script with the end of the successor's first turn. The
@@ -13,8 +13,9 @@ from collections.abc import Mapping, Sequence
 
 from _common import Figures, Table, median, parser, show
 from _floor import Floor
+from _floors import floor
 from _ours import Ours
-from _place import Failed, claude_program, model, place
+from _place import NAMES, Failed, model, place, program
 
 from batonpass.cycle.moves import Step
 
@@ -31,9 +32,9 @@ Times = Sequence[Mapping[str, float]]
 def race(agent: str, rounds: int) -> tuple[Times, Times]:
     """The times of Baton and of the floor, from rounds that took turns."""
     with contextlib.ExitStack() as stack:
-        url = stack.enter_context(model()) if agent == "claude" else None
+        url = stack.enter_context(model(agent)) if agent in NAMES else None
         places = [stack.enter_context(place(agent, url)) for _ in range(2)]
-        sides: tuple[Ours | Floor, ...] = (Ours(places[0]), Floor(places[1]))
+        sides: tuple[Ours | Floor, ...] = (Ours(places[0]), floor(places[1]))
         for side in sides:
             stack.callback(side.close)
             side.start()
@@ -77,11 +78,11 @@ def report(agent: str, ours: Times, floor: Times) -> tuple[Table, Figures]:
 
 def main() -> int:
     options = parser(__doc__ or "")
-    options.add_argument("--agent", choices=("claude", "scripted"), default="claude")
+    options.add_argument("--agent", choices=(*NAMES, "scripted"), default="claude")
     options.add_argument("--rounds", type=int, default=10)
     given = options.parse_args()
-    if given.agent == "claude" and claude_program() is None:
-        raise Failed("Claude Code is not installed; run scripts/agents, or take --agent scripted.")
+    if given.agent in NAMES and program(given.agent) is None:
+        raise Failed(f"{NAMES[given.agent]} is not installed; run scripts/agents, or take --agent scripted.")
     table, figures = report(given.agent, *race(given.agent, given.rounds))
     return show(table, figures, only_json=given.json)
 

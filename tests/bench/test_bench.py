@@ -49,6 +49,22 @@ def test_the_cycle_benchmark_races_baton_against_a_bare_script() -> None:
     assert {"prepare", "ask", "seal", "pass", "verify", "close"} <= set(figures["steps"])
 
 
+@pytest.mark.long
+@pytest.mark.real_agent
+@pytest.mark.timeout(300)
+@pytest.mark.parametrize(
+    "agent",
+    ["claude", "codex", *(pytest.param(name, marks=pytest.mark.slow_agent) for name in ("gemini", "opencode"))],
+)
+def test_the_cycle_benchmark_has_a_bare_script_for_every_real_agent(agent: str) -> None:
+    if not any((ROOT / ".agents").glob(f"{agent}-*/node_modules/.bin/{agent}")):
+        pytest.skip(f"NOT TESTED with the real {agent}: scripts/agents has not installed it")
+    _, figures = bench("cycle.py", "--agent", agent, "--rounds", "1", timeout=280)
+    assert figures["agent"] == agent
+    assert figures["ratio"] > 0
+    assert {"prepare", "ask", "seal", "pass", "verify", "close"} <= set(figures["steps"])
+
+
 def test_the_latency_benchmark_follows_every_append_to_its_decision() -> None:
     lines, figures = bench("latency.py", "--transcripts", "12", "--seconds", "1", "--rate", "20")
     assert any("append to decision" in line for line in lines)

@@ -25,8 +25,6 @@ from batonpass.agents.hook_wire import text
 from batonpass.agents.usual import HookAnswers, Usual
 from batonpass.agents.wishes import Wishes
 from batonpass.terminals.base import Screen
-from batonpass.transcripts.record import Record
-from batonpass.transcripts.tail import Tail
 from batonpass.untrusted import identifier
 
 _KINDS = {
@@ -77,9 +75,6 @@ class Gemini(HookAnswers, Usual):
 
     def reader(self) -> Journal:
         return Journal()
-
-    def record(self, transcript: Path) -> Record:
-        return Tail(transcript, self.reader())
 
     def report(self, payload: Mapping[str, object]) -> HookReport | None:
         event, session = text(payload, "hook_event_name"), identifier(payload.get("session_id"))

@@ -13,7 +13,6 @@ from batonpass.agents.opencode.server import Server
 from batonpass.agents.opencode.word import Word
 from batonpass.agents.usual import Usual
 from batonpass.agents.wishes import Wishes
-from batonpass.reading import Reading
 from batonpass.terminals.base import Screen
 from batonpass.transcripts.events import Event
 
@@ -59,14 +58,6 @@ class OpenCode(Usual):
 
     def report(self, payload: Mapping[str, object]) -> HookReport | None:
         """None: it runs no hooks."""
-        return None
-
-    def statusline(self, payload: Mapping[str, object], at: float, env: Mapping[str, str]) -> Reading | None:
-        """None: it runs no status line command; its record tells usage exactly."""
-        return None
-
-    def screen_reading(self, screen: Screen, at: float, agent_session: str) -> Reading | None:
-        """None: what its screen shows is rounded, and the record is not."""
         return None
 
     def usable(self, window: int, env: Mapping[str, str], model: str | None = None) -> int:
