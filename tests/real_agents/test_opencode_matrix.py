@@ -2,17 +2,39 @@
 
 import os
 import signal
+from pathlib import Path
 
 import pytest
 
+from batonpass.delivery import Channel
 from batonpass.sim.brain import Reply, ToolUse
 from batonpass.sim.model_wire import Kind
 from batonpass.sim.openai_chat import ChatModel
 from batonpass.sim.worker import Worker, WorkerSettings
 from tests.real_agents.baton import Baton
+from tests.real_agents.brains import CalmAfter
 from tests.real_agents.checker import assert_passed
 
 pytestmark = [pytest.mark.long, pytest.mark.slow_agent, pytest.mark.timeout(600)]
+
+
+def test_two_batons_are_passed_in_a_row_and_a_third_by_hand(opencode_baton: Baton, opencode_model: ChatModel) -> None:
+    opencode_model.brain = CalmAfter(2, WorkerSettings(start=100_000, step=50_000))
+    opencode_baton.run_opencode(prompt="please make the reader survive torn lines")
+    opencode_baton.cycle(2, timeout=200)
+    opencode_baton.rest()
+    opencode_baton.type("a thought of the user's")
+    opencode_baton.command("handoff", "--no-wait", "--why", "to see it")
+    opencode_baton.until(lambda: len(opencode_baton.cycles()) == 3, "the third cycle")
+    opencode_baton.step("ask", "ok", timeout=200)
+    opencode_baton.press("C-u")  # what stands in the box only keeps another conversation from being shown
+    opencode_baton.cycle(3, timeout=200)
+    assert opencode_baton.rest()["chain"] == 3
+    for cycle in opencode_baton.cycles():
+        assert_passed(opencode_baton, opencode_model, cycle)
+    people = [text for text in opencode_model.user_texts() if "[baton " not in text]
+    assert people == ["please make the reader survive torn lines"]
+    assert not [request for request in opencode_model.requests if request.kind is Kind.COMPACT]
 
 
 def test_a_dialog_is_left_to_a_person_a_sub_agent_is_kept_apart_and_the_killed_session_is_rescued(
@@ -56,6 +78,24 @@ def test_two_sessions_in_one_folder_are_never_taken_for_each_other(
     opencode_baton.session = other
     assert opencode_baton.status()["agent_session"] == untouched
     assert not opencode_baton.cycles()
+
+
+def test_one_that_runs_without_a_port_is_adopted_and_handed_off_by_its_database_and_keys(
+    opencode_baton: Baton, opencode_model: ChatModel, opencode_cli: Path
+) -> None:
+    opencode_model.brain = Worker(WorkerSettings(start=76_723, step=0, jumps={2: 178_381}))
+    pane = opencode_baton.open_pane([str(opencode_cli), "--prompt", "please begin"])
+    opencode_baton.until(lambda: "Done so far" in opencode_baton.screen(), "the end of the first turn")
+    opencode_baton.adopt(pane)
+    assert [text for text in opencode_baton.told() if "without a port" in text]
+    first = opencode_baton.rest()
+    assert (first["used"], first["window"], first["usable"]) == (76_723, 200_000, 191_808)
+    opencode_baton.say("now read everything")
+    cycle = opencode_baton.cycle(timeout=200)
+    assert_passed(opencode_baton, opencode_model, cycle)
+    assert (cycle.way, cycle.old_agent_session) == ("clear", first["agent_session"])
+    assert {given.channel for given in opencode_baton.store.deliveries(cycle=cycle.id)} == {Channel.KEYS}
+    assert opencode_baton.rest()["pid"] == first["pid"]
 
 
 def test_a_successor_with_a_wrong_receipt_is_left_for_the_predecessor_without_a_new_process(
