@@ -2,7 +2,9 @@
 
 import json
 import os
+import shlex
 import signal
+import subprocess
 import threading
 from pathlib import Path
 from typing import Any
@@ -115,23 +117,45 @@ def test_a_sub_agent_that_works_on_is_kept_apart_and_the_successor_is_told_of_it
         hold.set()
 
 
-def test_where_hooks_are_forbidden_the_session_is_followed_by_its_record_and_handed_off_by_keys(
+def test_where_hooks_are_switched_off_the_session_is_followed_by_its_record_and_handed_off_by_keys(
     codex_baton: Baton, codex_model: ResponsesModel, codex_home: dict[str, str]
 ) -> None:
     with (Path(codex_home["CODEX_HOME"]) / "config.toml").open("a", encoding="utf-8") as config:
         config.write("\n[features]\nhooks = false\n")
-    codex_model.brain = Worker(WorkerSettings(start=97_920, step=0, jumps={2: 227_664}))
-    codex_baton.run_codex(prompt="please begin")
-    first = codex_baton.wait_for(lambda status: status["hooks"] is False and status["state"] == "idle")
-    assert (first["used"], first["window"]) == (97_920, 258_400)
-    codex_baton.until(lambda: [t for t in codex_baton.told() if "does not run Baton's hooks" in t], "word of the hooks")
-    codex_baton.say("now read everything")
-    cycle = codex_baton.cycle()
-    assert_passed(codex_baton, codex_model, cycle)
-    assert {d.channel for d in codex_baton.store.deliveries(cycle=cycle.id)} == {Channel.KEYS}
-    assert codex_baton.rest()["agent_session"] == cycle.new_agent_session
+    _is_handed_off_without_hooks(codex_baton, codex_model)
     (found,) = [check for check in _doctor(codex_baton) if check["name"] == "codex hooks"]
     assert not found["ok"]
+
+
+def test_where_an_administrator_forbids_hooks_it_is_seen_that_none_came_and_keys_hand_it_off(
+    codex_baton: Baton, codex_model: ResponsesModel, codex_cli: Path, tmp_path: Path
+) -> None:
+    settings = tmp_path / "etc"
+    subprocess.run(["cp", "-a", "/etc", settings], check=False, timeout=60)
+    (settings / "codex").mkdir()
+    (settings / "codex" / "requirements.toml").write_text("allow_managed_hooks_only = true\n", encoding="utf-8")
+    governed = tmp_path / "governed-codex"
+    within = f'mount --bind {shlex.quote(str(settings))} /etc && exec "$@"'
+    inside = ("unshare", "--mount", "sh", "-c", within, "sh")
+    if subprocess.run([*inside, "true"], capture_output=True, timeout=20, check=False).returncode:
+        pytest.skip("NOT TESTED with an administrator's file: this user may not give a program another /etc")
+    governed.write_text(f'#!/bin/sh\nexec {shlex.join((*inside, str(codex_cli)))} "$@"\n', encoding="utf-8")
+    governed.chmod(0o755)
+    codex_baton.env["BATON_CODEX"] = str(governed)
+    _is_handed_off_without_hooks(codex_baton, codex_model)
+
+
+def _is_handed_off_without_hooks(baton: Baton, model: ResponsesModel) -> None:
+    model.brain = Worker(WorkerSettings(start=97_920, step=0, jumps={2: 227_664}))
+    baton.run_codex(prompt="please begin")
+    first = baton.wait_for(lambda status: status["hooks"] is False and status["state"] == "idle")
+    assert (first["used"], first["window"]) == (97_920, 258_400)
+    baton.until(lambda: [t for t in baton.told() if "does not run Baton's hooks" in t], "word of the hooks")
+    baton.say("now read everything")
+    cycle = baton.cycle()
+    assert_passed(baton, model, cycle)
+    assert {d.channel for d in baton.store.deliveries(cycle=cycle.id)} == {Channel.KEYS}
+    assert baton.rest()["agent_session"] == cycle.new_agent_session
 
 
 def _doctor(baton: Baton) -> list[dict[str, Any]]:
