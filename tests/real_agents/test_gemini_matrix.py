@@ -9,6 +9,7 @@ from pathlib import Path
 import pytest
 
 from batonpass.agents.processes import alive, with_descendants
+from batonpass.delivery import Channel
 from batonpass.sim.brain import Reply, ToolUse
 from batonpass.sim.gemini_api import GeminiModel
 from batonpass.sim.model_wire import Kind
@@ -162,3 +163,22 @@ def test_a_running_gemini_is_adopted_with_its_conversation(
     cycle = gemini_baton.cycle()
     assert cycle.state == "done", gemini_baton.story()
     assert {d.channel for d in gemini_baton.store.deliveries(cycle=cycle.id)} == {"keys"}
+
+
+def test_where_hooks_are_switched_off_the_session_is_followed_by_its_record_and_handed_off_by_keys(
+    gemini_baton: Baton, gemini_model: GeminiModel, gemini_home: dict[str, str]
+) -> None:
+    settings = Path(gemini_home["HOME"]) / ".gemini" / "settings.json"
+    written = json.loads(settings.read_text(encoding="utf-8"))
+    settings.write_text(json.dumps({**written, "hooksConfig": {"enabled": False}}), encoding="utf-8")
+    gemini_model.brain = Worker(WorkerSettings(start=104_858, step=0, jumps={2: 480_000}))
+    bound = gemini_baton.run_gemini(prompt="please begin")["agent_session"]
+    first = gemini_baton.wait_for(lambda status: status["hooks"] is False and status["state"] == "idle")
+    assert (first["agent_session"], first["used"]) == (bound, 104_858)
+    gemini_baton.until(lambda: [t for t in gemini_baton.told() if "does not run Baton's hooks" in t], "word of it")
+    gemini_baton.say("now read everything")
+    cycle = gemini_baton.cycle()
+    assert_passed(gemini_baton, gemini_model, cycle)
+    assert {d.channel for d in gemini_baton.store.deliveries(cycle=cycle.id)} == {Channel.KEYS}
+    after = gemini_baton.rest()
+    assert (after["pid"], after["agent_session"]) == (first["pid"], cycle.new_agent_session)

@@ -235,6 +235,27 @@ async def test_hooks_that_were_not_heard_by_the_end_of_a_turn_are_told_once_also
     assert scene.told == []
 
 
+async def test_where_a_record_tells_no_ends_of_turns_one_that_is_idle_after_its_answer_has_no_hooks(
+    scene: Scene, tmp_path: Path
+) -> None:
+    talk = Talk(tmp_path / "talk.jsonl", scene.clock)
+    talk.prompt("begin, long ago")
+    talk.say("It is done.")
+    scene.clock.advance(60)
+    scene.watch.session = replace(scene.watch.session, created=scene.clock.now())
+    scene.agent.says = Status(State.IDLE, TALK)
+    await scene.look(2)
+    assert scene.watch.hooks_run is None, "an answer of before it was resumed says nothing of its hooks"
+    talk.prompt("go on")
+    scene.agent.says = Status(State.BUSY, TALK)
+    talk.say("I am at it.")
+    await scene.look(2)
+    assert scene.watch.hooks_run is None
+    scene.agent.says = Status(State.IDLE, TALK)
+    await scene.look(2)
+    assert scene.watch.hooks_run is False
+
+
 async def test_a_session_whose_hooks_are_heard_is_not_told_of(scene: Scene, tmp_path: Path) -> None:
     talk = Talk(tmp_path / "talk.jsonl", scene.clock)
     scene.watch.take_hook(start(TALK, "startup"), scene.clock.now())

@@ -105,6 +105,10 @@ class Conversation:
         """Whether any of the turns that are remembered is over."""
         return any(isinstance(event, TurnEnded | Interrupted | Failed) for event in self.log)
 
+    def has_answered_since(self, moment: float) -> bool:
+        """Whether the agent said anything after that moment."""
+        return any(isinstance(event, Said) and event.at > moment for event in self.log)
+
     def prompted(self, tag: str) -> int | None:
         """Where in the log the prompt with this tag stands; None when it has not arrived."""
         for index, event in enumerate(self.log):

@@ -151,7 +151,13 @@ class Watch:
             return None
         if self.hooks_seen:
             return True
-        return False if self.session.adopted or self.conversation.has_ended_a_turn else None
+        if self.session.adopted or self.conversation.has_ended_a_turn or self._answered_unheard():
+            return False
+        return None
+
+    def _answered_unheard(self) -> bool:
+        """Whether it is idle after an answer: not every record tells ends of turns, and a resumed one has old ones."""
+        return self.status.state is State.IDLE and self.conversation.has_answered_since(self.session.created)
 
     def idle(self) -> bool:
         """Idle by the agent's own word, with no hook of its turn still open, and no prompt just given to it."""

@@ -16,16 +16,14 @@ from pathlib import Path
 from batonpass.agents.base import Binding, LaunchError
 from batonpass.agents.gemini.places import user_folder
 from batonpass.agents.gemini.record import Journal
-from batonpass.disk import open_plain
 from batonpass.transcripts.events import Prompted, Said, ToolCalled
-from batonpass.transcripts.whole import all_events
-from batonpass.untrusted import decode
+from batonpass.transcripts.whole import all_events, first_entry
+from batonpass.untrusted import identifier
 
 _KEPT = "kept"  # in a session's folder
 _STILL_SECONDS = 3.0  # the program writes into the second file only while it starts
 _REFUSED = 42  # its exit status for words that it cannot start with
 _SHORT = 8  # characters of the id in a file's name
-_FIRST_LINES = 1 << 16
 
 
 def transcript(session: str, env: Mapping[str, str]) -> Path | None:
@@ -37,18 +35,7 @@ def transcript(session: str, env: Mapping[str, str]) -> Path | None:
 def session_of(path: Path) -> str | None:
     """The conversation that a file's first line names; None where it is no main conversation's."""
     entry = first_entry(path)
-    named = entry.get("sessionId")
-    return named if isinstance(named, str) and entry.get("kind", "main") == "main" else None
-
-
-def first_entry(path: Path) -> Mapping[str, object]:
-    """What a file's first line says of it; empty where there is none to be read."""
-    try:
-        with open_plain(path) as stream:
-            entry = decode(stream.readline(_FIRST_LINES))
-    except (OSError, ValueError):
-        return {}
-    return entry if isinstance(entry, dict) else {}
+    return identifier(entry.get("sessionId")) if entry.get("kind", "main") == "main" else None
 
 
 def keep_copy(session: str, env: Mapping[str, str], folder: Path) -> None:

@@ -1,28 +1,42 @@
 """Gemini CLI as it runs: its processes, and the conversation that each has in front."""
 
 import re
-from collections.abc import Mapping
-from datetime import datetime
+from collections.abc import Mapping, Sequence
 from itertools import pairwise
 from pathlib import Path
 
 from batonpass.agents import processes
 from batonpass.agents.base import Binding, Found
 from batonpass.agents.gemini.places import project_of, user_folder
-from batonpass.agents.gemini.resume import first_entry, session_of, transcript
+from batonpass.agents.gemini.resume import session_of, transcript
+from batonpass.agents.gemini.typed import Typed, seconds, typed
+from batonpass.transcripts.whole import first_entry
 
 ID = re.compile(r"[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}")
 _CHOSEN = ("--session-id", "--resume", "-r")
 _CLOCK_SECONDS = 1.5  # by which the kernel's word on a start may be off
-_STARTS_WITHIN = 60.0  # seconds from the start of a process to that of its first record, on a busy machine
+_BEGINS_WITHIN = 60.0  # seconds until a start or a clear has made its record, on a busy machine and behind slow hooks
+
+Dated = Sequence[tuple[float, Path]]
 
 
 def program_of(pid: int) -> Mapping[str, str] | None:
     """The environment of a process that is this program; None for any other."""
-    words = processes.arguments(pid)
-    if not any(word.rpartition("/")[2] in ("gemini", "gemini.js") for word in words[1:5]):
+    return processes.environment(pid) if _given(processes.arguments(pid)) is not None else None
+
+
+def _given(words: Sequence[str]) -> Sequence[str] | None:
+    """What the program was given on this command line; None where that is another program's.
+
+    >>> _given(["/usr/bin/node", "--max-old-space-size=4096", "/usr/bin/gemini", "-r"]), _given(["tail", "gemini"])
+    (['-r'], None)
+    """
+    if not words or words[0].rpartition("/")[2] not in ("node", "bun"):
         return None
-    return processes.environment(pid)
+    script = next((n for n, word in enumerate(words) if n and not word.startswith("-")), None)
+    if script is None or words[script].rpartition("/")[2] not in ("gemini", "gemini.js"):
+        return None
+    return words[script + 1 :]
 
 
 def leftovers(binding: Binding) -> list[int]:
@@ -52,35 +66,64 @@ def running(pid: int) -> Found | None:
 
 
 def _record_of(pid: int, env: Mapping[str, str]) -> Path | None:
-    """The record of the conversation that is in front.
+    """The record of the conversation that is in front, where that is certain.
 
-    It was named at the start, or begun while the process ran: at its start, or by a clear since. What other processes
-    of the same folder began with is theirs; where one of them could have cleared as well, nobody can tell.
+    It began with the one that its command line names, or that was begun at its start; what other processes of the
+    same folder began with is theirs. From there on the program's own notes tell every clear that was typed into it.
     """
-    began, folder = processes.started(pid), processes.folder(pid)
+    program = _behind(pid)
+    began, folder = processes.started(program), processes.folder(program)
     chats = _chats(folder, env) if folder else None
     if began is None or chats is None:
         return None
-    own, dated = _chosen(processes.arguments(pid), env), _dated(chats)
+    dated, notes = _dated(chats), typed(chats)
     others = [one for one in _same_folder(folder) if one not in _family(pid)]
-    theirs = {path for one in others for path in (_chosen(processes.arguments(one), env), _first(one, dated)) if path}
-    since = [path for start, path in dated if start >= began - _CLOCK_SECONDS and path not in theirs]
-    if others and len(since) > 1:
-        return None
-    return since[-1] if since else own
+    theirs = {path for one in others if (path := _first(one, env, dated, notes, set()))}
+    first = _first(program, env, dated, notes, theirs)
+    session = session_of(first) if first else None
+    mine = [line for line in notes if line.session == session and line.at >= began - _CLOCK_SECONDS]
+    return _moved(first, mine, [(start, path) for start, path in dated if path not in theirs])
 
 
-def _dated(chats: Path) -> list[tuple[float, Path]]:
+def _moved(front: Path | None, mine: Sequence[Typed], dated: Dated) -> Path | None:
+    """Where a process is by now that began in that record and was given these lines; None where nobody can tell."""
+    clears = [line.at for line in mine if line.clears]
+    for line in mine:
+        if line.leaves:
+            front = None
+        elif line.clears:
+            until = min([line.at + _BEGINS_WITHIN, *(at for at in clears if at > line.at)])
+            begun = [path for start, path in dated if line.at <= start < until]
+            if begun:
+                front = begun[0] if len(begun) == 1 else None
+    return front
+
+
+def _dated(chats: Path) -> Dated:
     """Every record of a project with the moment it began, in that order."""
-    return sorted((_started(path), path) for path in chats.glob("session-*.jsonl"))
+    return sorted((seconds(first_entry(path).get("startTime")), path) for path in chats.glob("session-*.jsonl"))
 
 
-def _first(pid: int, dated: list[tuple[float, Path]]) -> Path | None:
-    """The record that a process began with."""
-    began = processes.started(pid)
-    if began is None:
-        return None
-    return next((path for start, path in dated if 0 <= start - began + _CLOCK_SECONDS < _STARTS_WITHIN), None)
+def _first(pid: int, env: Mapping[str, str], dated: Dated, notes: Sequence[Typed], theirs: set[Path]) -> Path | None:
+    """The record that a process began with, where only one can be it. Of several, only it has notes."""
+    chosen, began = _chosen(processes.arguments(pid), env), processes.started(pid)
+    if chosen is not None or began is None:
+        return chosen
+    within = (began - _CLOCK_SECONDS, began + _BEGINS_WITHIN)
+    begun = [path for start, path in dated if within[0] <= start < within[1] and path not in theirs]
+    if len(begun) > 1:
+        known = {line.session for line in notes}
+        begun = [path for path in begun if session_of(path) in known]
+    return begun[0] if len(begun) == 1 else None
+
+
+def _behind(pid: int) -> int:
+    """The program itself where this is its launcher, which starts it anew for a folder that was just trusted."""
+    words = _given(processes.arguments(pid))
+    for one in processes.with_descendants(pid):
+        if processes.parent(one) == pid and _given(processes.arguments(one)) == words:
+            return one
+    return pid
 
 
 def _chats(folder: Path, env: Mapping[str, str]) -> Path | None:
@@ -97,14 +140,6 @@ def _chosen(words: list[str], env: Mapping[str, str]) -> Path | None:
         if option in _CHOSEN and ID.fullmatch(value):
             return transcript(value, env)
     return None
-
-
-def _started(path: Path) -> float:
-    stamp = first_entry(path).get("startTime")
-    try:
-        return datetime.fromisoformat(stamp).timestamp() if isinstance(stamp, str) else 0.0
-    except ValueError:
-        return 0.0
 
 
 def _same_folder(folder: Path | None) -> list[int]:

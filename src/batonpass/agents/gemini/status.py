@@ -13,6 +13,7 @@ from batonpass.agents import processes
 from batonpass.agents.base import Binding, HookKind, Status
 from batonpass.agents.gemini import running
 from batonpass.agents.gemini.record import Journal
+from batonpass.agents.gemini.typed import NOTES
 from batonpass.session import State
 from batonpass.transcripts.events import Failed, Interrupted, Prompted
 from batonpass.transcripts.tail import Tail
@@ -49,7 +50,7 @@ class Turns:
 
     _hooks: dict[str, Word] = field(default_factory=dict)
     _journals: dict[Path, _Followed] = field(default_factory=dict)
-    _beside: frozenset[str] = frozenset()
+    _seen: tuple[int, frozenset[object]] | None = None
     _front: str | None = None
 
     def heard(self, session: str, kind: HookKind, at: float) -> None:
@@ -63,14 +64,15 @@ class Turns:
         return max((word for word in words if word), key=lambda word: word.at, default=None)
 
     def front(self, binding: Binding) -> str | None:
-        """The conversation in front. Where no hook tells of a clear, a new file beside the record does."""
-        if "BATON_SESSION" in binding.env or binding.transcript is None or binding.pid is None:
+        """The conversation in front: where no hook of the bound one was heard, what its process has on record."""
+        told = binding.agent_session in self._hooks
+        if told or binding.transcript is None or binding.pid is None:
             return binding.agent_session
         with suppress(OSError):
-            beside = frozenset(os.listdir(binding.transcript.parent))
-            if beside != self._beside:
+            seen = (binding.pid, _beside(binding.transcript.parent))
+            if seen != self._seen:
                 found = running.find(binding.pid)
-                self._beside, self._front = beside, found.agent_session if found else None
+                self._seen, self._front = seen, found.agent_session if found else None
         return self._front or binding.agent_session
 
     def _told(self, journal: Path) -> Word | None:
@@ -81,6 +83,15 @@ class Turns:
             elif isinstance(event, Interrupted | Failed):
                 followed.word = Word(State.IDLE, event.at)
         return followed.word
+
+
+def _beside(chats: Path) -> frozenset[object]:
+    """What changes when a conversation begins: the records of a project, and the notes of what was typed."""
+    with os.scandir(chats) as entries:
+        records: set[object] = {(entry.name, entry.stat().st_size > 0) for entry in entries}
+    with suppress(OSError):
+        records.add((chats.parent / NOTES).stat().st_mtime_ns)
+    return frozenset(records)
 
 
 def status(binding: Binding, turns: Turns) -> Status:
