@@ -50,10 +50,11 @@ class RestoredSession(TypedDict):
 class SetbackRow(TypedDict):
     """What a provider keeps a session from."""
 
-    phase: str  # waiting, away, stuck
+    phase: str  # waiting, switching, away, stuck
     kind: str  # rate_limit, quota, overloaded, authentication
     until: float | None
     first: str | None  # the agent to come back to
+    to: NotRequired[str | None]  # the agent that is about to take over
 
 
 class SessionRow(TypedDict):

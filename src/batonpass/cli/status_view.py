@@ -153,6 +153,8 @@ def _setback(setback: SetbackRow, now: float) -> str:
         return f"⇄ stands in for {clean(setback['first'] or '')} ({kind}), which is tried again{left}"
     if setback["phase"] == "waiting":
         return f"⏳ stopped by its provider ({kind}), goes on{left}"
+    if setback["phase"] == "switching":
+        return f"⇄ {clean(setback.get('to') or '')} takes over ({kind})"
     return f"⏹ stopped by its provider ({kind}): sign in in its pane, then send it any prompt"
 
 

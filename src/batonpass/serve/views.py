@@ -42,10 +42,10 @@ def kept_record(supervisor: Supervisor, watch: Watch) -> dict[str, object]:
 
 def setback_record(store: Store, session: Session) -> dict[str, object] | None:
     """What its provider keeps a session from, and who stands in; None when all is well."""
-    kept = setback.read(store.get(setback.key(session.id)))
+    kept = setback.read(store.get(setback.key(session.id))).seen(session.agent)
     if kept.phase is setback.Phase.WELL:
         return None
-    return {"phase": str(kept.phase), "kind": kept.kind, "until": kept.until, "first": kept.first}
+    return {"phase": str(kept.phase), "kind": kept.kind, "until": kept.due, "first": kept.first, "to": kept.to}
 
 
 def status_record(supervisor: Supervisor, watch: Watch, kept: Mapping[str, object] | None) -> dict[str, object]:

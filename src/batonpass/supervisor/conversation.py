@@ -109,6 +109,12 @@ class Conversation:
         """Whether the agent said anything after that moment."""
         return any(isinstance(event, Said) and event.at > moment for event in self.log)
 
+    @property
+    def failure(self) -> Failed | None:
+        """The error that the last turn ended with; None when it ended otherwise, or another has begun since."""
+        last = next((event for event in reversed(self.log) if not isinstance(event, TurnEnded)), None)
+        return last if isinstance(last, Failed) else None
+
     def prompted(self, tag: str) -> int | None:
         """Where in the log the prompt with this tag stands; None when it has not arrived."""
         for index, event in enumerate(self.log):

@@ -36,7 +36,7 @@ from batonpass.supervisor.keys import Keys
 from batonpass.supervisor.launch import PaneLauncher
 from batonpass.supervisor.outage import Outage
 from batonpass.supervisor.panes import Panes
-from batonpass.supervisor.setback import Setbacks
+from batonpass.supervisor.setbacks import Setbacks
 from batonpass.supervisor.settings import Settings
 from batonpass.supervisor.slots import Slots, StoreLease
 from batonpass.supervisor.spool import Spool

@@ -1,41 +1,27 @@
-"""Turns that a provider ended: wait where that is over soon, else go on with another agent, and come back later.
+"""What a provider keeps a session from, and what to do about it: frozen values and pure functions.
 
-A session is well, waits, or is away from its first choice. What it is, is kept in the store; `plan` is pure.
+Every agent that does not serve has a date from which it may (`down`). All else follows from those dates: whom to wait
+for, who can go on meanwhile, and when the first choice is to have the work again.
 """
 
-import logging
-import secrets
-from collections.abc import Awaitable, Callable, Mapping, Sequence
+from collections.abc import Mapping
 from dataclasses import asdict, dataclass, field, replace
 from enum import StrEnum
 from typing import Any
 
-from batonpass.agents.setbacks import OVERLOADED, QUOTA, RATE_LIMIT, kind_of, resets_at
-from batonpass.clock import iso
+from batonpass.agents.setbacks import OVERLOADED, RATE_LIMIT, SIGN_IN
 from batonpass.config.schema import Quota
-from batonpass.cycle.giving import channel_of
-from batonpass.delivery import Delivery, DeliveryState, tag
-from batonpass.handoff import prompts
-from batonpass.supervisor.act import Supervisor
-from batonpass.supervisor.keys import NotReady
-from batonpass.supervisor.watch import Watch
-from batonpass.transcripts.events import Failed, TurnEnded
 
-log = logging.getLogger(__name__)
-
-_FIRST_SECONDS = 30.0  # of the back-off where nobody says how long it lasts
-_MOST_TRIES = 5
-_GIVE_SECONDS = 5.0
-_AGAIN = "again"
-_WORDS = {RATE_LIMIT: "its rate limit", QUOTA: "its quota", OVERLOADED: "an overloaded provider"}
-# A delivery to an idle session, once: how to see that it has arrived, and how long to wait for it. Raises NotReady.
-Give = Callable[[Watch, Delivery, Callable[[], bool], float], Awaitable[bool]]
+FIRST_SECONDS = 30.0  # of the back-off where nobody says how long it lasts
+MOST_TRIES = 5
+_MOST_DOUBLINGS = 10
 
 
 class Phase(StrEnum):
     WELL = "well"
-    WAITING = "waiting"  # for the provider; then the agent is told to go on
-    AWAY = "away"  # another agent does the work meanwhile
+    WAITING = "waiting"  # for the first who serves again, then that one goes on
+    SWITCHING = "switching"  # another agent is to take over; a cycle sees to it
+    AWAY = "away"  # another agent than the first choice does the work
     STUCK = "stuck"  # only a person can help; told once
 
 
@@ -46,11 +32,35 @@ class Setback:
     phase: Phase = Phase.WELL
     at: float = 0.0  # of the failure that was acted on last
     kind: str = ""
-    until: float | None = None
-    tries: int = 0
+    until: float | None = None  # waiting: when somebody can go on
+    tries: int = 0  # turns in a row that the provider ended
     mark: str = ""  # of the prompt that is given after the wait
     first: str | None = None  # the agent to come back to
     down: Mapping[str, float] = field(default_factory=dict)  # agents that do not serve, and until when
+    to: str | None = None  # switching: who is to take over,
+    cycle: str | None = None  # and the cycle that sees to it; chosen before it is started
+    missed: int = 0  # switches that did not happen since the work went on last
+
+    def away(self, agent: str) -> bool:
+        return self.first is not None and agent != self.first
+
+    @property
+    def due(self) -> float | None:
+        """When something is to be done: somebody goes on, or the first choice is tried again."""
+        if self.phase is Phase.AWAY:
+            return self.down.get(self.first or "", 0.0)
+        return self.until if self.phase is Phase.WAITING else None
+
+    def served(self, agent: str) -> "Setback":
+        """The same once this agent works: well, or away from its first choice, which has a date of its own."""
+        down = {name: until for name, until in self.down.items() if name != agent}
+        if self.away(agent):
+            return replace(self, phase=Phase.AWAY, until=None, tries=0, to=None, cycle=None, missed=0, down=down)
+        return Setback(at=self.at, down=down)
+
+    def seen(self, agent: str) -> "Setback":
+        """As it is while this agent has the session: a switch has happened when its heir is there."""
+        return self.served(agent) if self.phase is Phase.SWITCHING and agent == self.to else self
 
 
 @dataclass(frozen=True, slots=True)
@@ -61,7 +71,6 @@ class Wait:
 @dataclass(frozen=True, slots=True)
 class Switch:
     to: str
-    until: float  # when the first choice may be back
 
 
 @dataclass(frozen=True, slots=True)
@@ -69,140 +78,39 @@ class Call:
     """A person has to help."""
 
 
-def plan(
-    kind: str, resets: float | None, tries: int, now: float, others: Sequence[str], limits: Quota
-) -> Wait | Switch | Call:
-    """What to do about a turn that the provider ended. `others` are agents that serve, by preference."""
-    soon = now + 60 * limits.wait_minutes
-    if resets is not None and resets <= soon:
-        return Wait(resets)
-    if kind in (RATE_LIMIT, OVERLOADED) and resets is None and tries < _MOST_TRIES:
-        return Wait(min(now + _FIRST_SECONDS * 2**tries, soon))
-    back = resets or now + 60 * limits.retry_minutes
-    if others:
-        return Switch(others[0], back)
-    if kind in (RATE_LIMIT, OVERLOADED, QUOTA):
+def serves_again(kind: str, resets: float | None, tries: int, now: float, limits: Quota) -> float:
+    """When to try an agent again whose turn its provider ended, for the `tries`-th time after the first.
+
+    What the provider says is believed at once, and ever less where it does not come true.
+    """
+    soon, later = now + 60 * limits.wait_minutes, now + 60 * limits.retry_minutes
+    if resets is None:
+        pause = now + _pause(tries)
+        return pause if kind in (RATE_LIMIT, OVERLOADED) and tries < MOST_TRIES and pause <= soon else later
+    if resets <= soon and tries >= MOST_TRIES:
+        return later
+    return max(resets, min(now + _pause(tries - 1), later)) if tries else resets
+
+
+def _pause(tries: int) -> float:
+    return FIRST_SECONDS * float(2 ** min(tries, _MOST_DOUBLINGS))
+
+
+def put_off(missed: int, now: float, limits: Quota) -> float:
+    """When to try an agent again that did not take over: each time makes a handoff and disturbs people."""
+    return now + 60 * limits.retry_minutes * float(2 ** min(missed, _MOST_DOUBLINGS))
+
+
+def choose(kind: str, back: float, now: float, others: Mapping[str, float], limits: Quota) -> Wait | Switch | Call:
+    """What to do about an agent that may serve at `back`. `others` can go on from their dates, by preference."""
+    waits = kind != SIGN_IN  # that comes back by no waiting
+    if waits and back <= now + 60 * limits.wait_minutes:
         return Wait(back)
-    return Call()
-
-
-class Setbacks:
-    """Looks at every session whose last turn failed, and at those that wait or are away."""
-
-    def __init__(self, supervisor: Supervisor, give: Give) -> None:
-        self._supervisor, self._give = supervisor, give
-        self._store, self._clock = supervisor.store, supervisor.clock
-        self._known: dict[str, Setback] = {}
-
-    def of(self, session: str) -> Setback:
-        if session not in self._known:
-            self._known[session] = read(self._store.get(key(session)))
-        return self._known[session]
-
-    async def look(self) -> None:
-        for watch in list(self._supervisor.watches.values()):
-            if not watch.gone and watch.step is None and not self._supervisor.starter.starting(watch.session.id):
-                await self._look_at(watch)
-
-    async def _look_at(self, watch: Watch) -> None:
-        known, failed = self.of(watch.session.id), _failed(watch)
-        if failed is not None and watch.idle() and failed.at != known.at:
-            await self._struck(watch, known, failed)
-        elif known.phase is Phase.WAITING and failed is None and _went_on(watch, known):
-            self._keep(watch, replace(known, phase=Phase.AWAY if _is_away(watch, known) else Phase.WELL, tries=0))
-        elif known.phase is Phase.WAITING and failed is not None and self._due(known) and watch.idle():
-            await self._again(watch, known)
-        elif known.phase is Phase.AWAY and not _is_away(watch, known):
-            self._keep(watch, Setback(at=known.at))  # a person, or we, have gone back
-        elif known.phase is Phase.AWAY and self._due(known) and failed is None:
-            await self._return(watch, known)
-        elif known.phase is Phase.STUCK and failed is None:
-            self._keep(watch, Setback(at=known.at))
-
-    def _due(self, known: Setback) -> bool:
-        return known.until is not None and self._clock.now() >= known.until
-
-    async def _struck(self, watch: Watch, known: Setback, failed: Failed) -> None:
-        """A turn has ended with an error of the provider's."""
-        kind = kind_of(failed.kind, failed.text)
-        if kind is None:
-            return
-        now, agent, config = self._clock.now(), watch.session.agent, self._supervisor.config(watch.session.project)
-        resets = resets_at(failed.text, failed.at or now)
-        tries = known.tries if known.phase is Phase.WAITING else 0
-        down = {name: until for name, until in known.down.items() if until > now}
-        others = [name for name in config.agents if name not in (agent, *down) and not watch.session.adopted]
-        chosen = plan(kind, resets, tries, now, others, config.quota)
-        struck = replace(known, at=failed.at, kind=kind, tries=tries + 1)
-        what = _WORDS.get(kind, "that it is not signed in")
-        match chosen:
-            case Wait(until):
-                mark = tag(secrets.token_hex(4), _AGAIN, tries + 1)
-                self._keep(watch, replace(struck, phase=Phase.WAITING, until=until, mark=mark))
-                if tries == 0:
-                    await self._tell(watch, f"{agent} stopped because of {what}; it is told to go on at {iso(until)}")
-            case Switch(to, until):
-                first = known.first or agent
-                kept = replace(struck, phase=Phase.AWAY, until=until if first == agent else known.until, tries=0)
-                self._keep(watch, replace(kept, first=first, down={**down, agent: until}))
-                await self._switch(watch, to, f"{agent} stopped because of {what}, back at about {iso(until)}", True)
-            case Call():
-                self._keep(watch, replace(struck, phase=Phase.STUCK, until=None))
-                help_ = "sign in to it in its pane, then send it any prompt"
-                await self._tell(watch, f"{agent} cannot go on: {what}, and `agents:` names nobody else; {help_}")
-
-    async def _switch(self, watch: Watch, to: str, cause: str, silent: bool) -> None:
-        starter = self._supervisor.starter
-        if not starter.may_start(watch):
-            return
-        await self._tell(watch, f"{cause}; {to} takes over")
-        starter.claim(watch)
-        await starter.start(watch, f"{cause}, so {to} takes over", force=silent, to=to, silent=silent)
-
-    async def _again(self, watch: Watch, known: Setback) -> None:
-        """The wait is over: the agent is told to go on, once for each wait, however often it is looked at."""
-        mark, now = known.mark, self._clock.now()
-        self._keep(watch, replace(known, until=now + _FIRST_SECONDS))  # looked at again then, should it not arrive
-        given = self._store.delivery(mark)
-        if given is None:
-            cycle = mark.split()[1]  # no cycle is under way: it is one of its own
-            text = prompts.again(mark, _WORDS.get(known.kind, "the error"))
-            state, channel = DeliveryState.OFFERED, channel_of(watch)
-            given = Delivery(mark, watch.session.id, cycle, _AGAIN, known.tries, channel, state, text, now)
-            self._store.save_delivery(given)
-        try:
-            await self._give(watch, given, lambda: watch.conversation.prompted(mark) is not None, _GIVE_SECONDS)
-        except NotReady as obstacle:
-            log.info("%s is not told to go on yet: %s", watch.session.name, obstacle)
-
-    async def _return(self, watch: Watch, known: Setback) -> None:
-        """The first choice should serve again: pass the baton back at the next safe point."""
-        assert known.first is not None
-        wait = 60 * self._supervisor.config(watch.session.project).quota.retry_minutes
-        self._keep(watch, replace(known, until=self._clock.now() + wait))  # should it not serve after all
-        await self._switch(watch, known.first, f"{known.first} should serve again", False)
-
-    def _keep(self, watch: Watch, setback: Setback) -> None:
-        self._known[watch.session.id] = setback
-        self._store.put(key(watch.session.id), {**asdict(setback), "phase": str(setback.phase)})
-
-    async def _tell(self, watch: Watch, text: str) -> None:
-        await self._supervisor.tell(watch, f"{watch.session.name}: {text}")
-
-
-def _failed(watch: Watch) -> Failed | None:
-    """The failure that the last turn ended with; None when it ended well, or another has begun since."""
-    said = (event for event in reversed(watch.conversation.log) if not isinstance(event, TurnEnded))
-    last = next(said, None)
-    return last if isinstance(last, Failed) else None
-
-
-def _went_on(watch: Watch, known: Setback) -> bool:
-    return any(event.at > known.at for event in watch.conversation.log)
-
-
-def _is_away(watch: Watch, known: Setback) -> bool:
-    return known.first is not None and watch.session.agent != known.first
+    for name, date in others.items():
+        if date <= now:
+            return Switch(name)
+    dates = [*others.values(), *([back] if waits else [])]
+    return Wait(min(dates)) if dates else Call()
 
 
 def key(session: str) -> str:
@@ -210,11 +118,16 @@ def key(session: str) -> str:
     return f"setback {session}"
 
 
-def read(kept: object) -> Setback:
+def kept(setback: Setback) -> dict[str, object]:
     """A setback as the store has it."""
-    if not isinstance(kept, dict):
+    return {**asdict(setback), "phase": str(setback.phase)}
+
+
+def read(value: object) -> Setback:
+    """A setback from the store; none from what nobody can read."""
+    if not isinstance(value, dict):
         return Setback()
-    fields: dict[str, Any] = {name: value for name, value in kept.items() if name in Setback.__dataclass_fields__}
+    fields: dict[str, Any] = {name: each for name, each in value.items() if name in Setback.__dataclass_fields__}
     try:
         return Setback(**{**fields, "phase": Phase(fields.get("phase", ""))})
     except ValueError:

@@ -97,14 +97,15 @@ class Starter:
         by_person: bool = False,
         to: str | None = None,
         silent: bool = False,
+        cycle: str | None = None,
     ) -> str | None:
         """Open a cycle for a claimed session and hand it to the engine; with `to`, another agent takes over.
 
-        `silent` when the agent cannot be asked any more.
+        `silent` when the agent cannot be asked any more; `cycle` is an id that was noted down beforehand.
         """
         try:
-            cycle = self._open(watch, cause, by_person, {"to": to, "silent": silent} if to else None)
-            return await self._begin(watch, cycle, force=force)
+            record = self._open(watch, cause, by_person, {"to": to, "silent": silent} if to else None, cycle)
+            return await self._begin(watch, record, force=force)
         finally:
             self._starting.discard(watch.session.id)
 
@@ -141,11 +142,18 @@ class Starter:
         watch.step = None
         return None
 
-    def _open(self, watch: Watch, cause: str, by_person: bool, more: Mapping[str, object] | None = None) -> CycleRecord:
+    def _open(
+        self,
+        watch: Watch,
+        cause: str,
+        by_person: bool,
+        more: Mapping[str, object] | None = None,
+        id: str | None = None,
+    ) -> CycleRecord:
         reading, now = watch.reading, self._clock.now()
         cause = redact(cause, allow=patterns(self._config(watch.session.project).redact_allow))[0]
         cycle = CycleRecord(
-            id=secrets.token_hex(4),
+            id=id or secrets.token_hex(4),
             session=watch.session.id,
             host=watch.session.host,
             cause=cause,

@@ -1,0 +1,247 @@
+"""Turns that a provider ended: wait where that is over soon, else go on with another agent, and come back later."""
+
+import logging
+import secrets
+from collections.abc import Awaitable, Callable
+from dataclasses import replace
+
+from batonpass.agents.setbacks import OVERLOADED, QUOTA, RATE_LIMIT, SIGN_IN, kind_of, resets_at
+from batonpass.clock import iso
+from batonpass.cycle.giving import channel_of
+from batonpass.delivery import Delivery, DeliveryState, tag
+from batonpass.handoff import prompts
+from batonpass.store import CycleRecord
+from batonpass.supervisor.act import Supervisor
+from batonpass.supervisor.keys import NotReady
+from batonpass.supervisor.setback import (
+    FIRST_SECONDS,
+    Call,
+    Phase,
+    Setback,
+    Switch,
+    Wait,
+    choose,
+    kept,
+    key,
+    put_off,
+    read,
+    serves_again,
+)
+from batonpass.supervisor.watch import Watch
+from batonpass.transcripts.events import Failed, Prompted, TurnEnded
+
+log = logging.getLogger(__name__)
+
+_GIVE_SECONDS = 5.0
+_AGAIN = "again"
+_WORDS = {
+    RATE_LIMIT: "its rate limit",
+    QUOTA: "its quota",
+    OVERLOADED: "an overloaded provider",
+    SIGN_IN: "that it is not signed in",
+}
+# A delivery to an idle session, once: how to see that it has arrived, and how long to wait for it. Raises NotReady.
+Give = Callable[[Watch, Delivery, Callable[[], bool], float], Awaitable[bool]]
+
+
+class Setbacks:
+    """Looks at every session whose last turn failed, and at those that wait, change hands or are away.
+
+    What a session is, is kept before anything is done about it, so that a later daemon goes on from there.
+    """
+
+    def __init__(self, supervisor: Supervisor, give: Give) -> None:
+        self._supervisor, self._give = supervisor, give
+        self._store, self._clock = supervisor.store, supervisor.clock
+        self._known: dict[str, Setback] = {}
+
+    def of(self, session: str) -> Setback:
+        if session not in self._known:
+            self._known[session] = read(self._store.get(key(session)))
+        return self._known[session]
+
+    async def look(self) -> None:
+        for watch in list(self._supervisor.watches.values()):
+            known, failed = self.of(watch.session.id), _failed(watch)
+            new = failed is not None and failed.at != known.at
+            if (new or known.phase is not Phase.WELL) and self._at_rest(watch):
+                await self._look_at(watch, known, failed, new)
+
+    def _at_rest(self, watch: Watch) -> bool:
+        """Whether nobody else acts on the session; a cycle that is taken up again is in the store before it acts."""
+        if watch.gone or watch.step is not None or self._supervisor.starter.starting(watch.session.id):
+            return False
+        return self._store.running_cycle(watch.session.id) is None
+
+    async def _look_at(self, watch: Watch, known: Setback, failed: Failed | None, new: bool) -> None:
+        match known.phase:
+            case Phase.SWITCHING:
+                await self._switching(watch, known, failed)
+            case _ if failed is not None and new:
+                if watch.idle():
+                    await self._struck(watch, known, failed)
+            case Phase.WAITING if failed is None:
+                if _went_on(watch, known):
+                    self._keep(watch, known.served(watch.session.agent))
+            case Phase.WAITING if self._due(known) and watch.idle():
+                await self._waited(watch, known)
+            case Phase.AWAY if not known.away(watch.session.agent):  # a person has gone back
+                self._keep(watch, known.served(watch.session.agent))
+            case Phase.AWAY if self._due(known) and failed is None and known.first is not None:
+                await self._switch(watch, known, known.first, silent=False)
+            case Phase.STUCK if failed is None:
+                self._keep(watch, known.served(watch.session.agent))
+
+    def _due(self, known: Setback) -> bool:
+        return known.due is not None and self._clock.now() >= known.due
+
+    # -- a turn that failed ----------------------------------------------------------------------------
+
+    async def _struck(self, watch: Watch, known: Setback, failed: Failed) -> None:
+        """A turn has ended with an error of the provider's."""
+        kind, now, agent = kind_of(failed.kind, failed.text) or "", self._clock.now(), watch.session.agent
+        tries = known.tries if known.phase is Phase.WAITING else 0
+        limits = self._supervisor.config(watch.session.project).quota
+        back = serves_again(kind, resets_at(failed.text, failed.at or now), tries, now, limits)
+        down = {name: until for name, until in known.down.items() if until > now}
+        struck = replace(known, at=failed.at, kind=kind, tries=tries + 1, down={**down, agent: back})
+        await self._act(watch, struck, quiet=tries > 0)
+
+    async def _act(self, watch: Watch, known: Setback, *, quiet: bool = False) -> None:
+        """Do what the dates say: wait, have another agent go on, or call a person."""
+        agent, now, what = watch.session.agent, self._clock.now(), _WORDS.get(known.kind, "an error")
+        back = known.down.get(agent, now)
+        limits = self._supervisor.config(watch.session.project).quota
+        match choose(known.kind, back, now, self._others(watch, known), limits):
+            case Wait(until):
+                mark = tag(secrets.token_hex(4), _AGAIN, known.tries)
+                self._keep(watch, replace(known, phase=Phase.WAITING, until=until, mark=mark, to=None, cycle=None))
+                then = "it is told to go on" if until >= back else "somebody else can go on"
+                if not quiet:
+                    await self._tell(watch, f"{agent} stopped because of {what}; {then} at {iso(until)}")
+            case Switch(to):
+                await self._switch(watch, replace(known, first=known.first or agent), to, silent=True)
+            case Call():
+                self._keep(watch, replace(known, phase=Phase.STUCK, until=None, to=None, cycle=None))
+                help_ = "sign in to it in its pane, then send it any prompt"
+                await self._tell(watch, f"{agent} cannot go on: {what}, and `agents:` names nobody else; {help_}")
+
+    def _others(self, watch: Watch, known: Setback) -> dict[str, float]:
+        """Who else can go on, and from when: the first choice, then as the user lists them."""
+        if watch.session.adopted:
+            return {}
+        named = self._supervisor.config(watch.session.project).agents
+        wanted = dict.fromkeys([*([known.first] if known.first else []), *named])
+        return {name: known.down.get(name, 0.0) for name in wanted if name != watch.session.agent}
+
+    async def _waited(self, watch: Watch, known: Setback) -> None:
+        """The wait is over: for the agent itself, or for somebody else."""
+        if known.kind != SIGN_IN and known.down.get(watch.session.agent, 0.0) <= self._clock.now():
+            await self._again(watch, known)
+        else:
+            await self._act(watch, known, quiet=True)
+
+    async def _again(self, watch: Watch, known: Setback) -> None:
+        """The agent is told to go on, once for each wait, however often it is looked at."""
+        mark, now = known.mark, self._clock.now()
+        self._keep(watch, replace(known, until=now + FIRST_SECONDS))  # looked at again then, should it not arrive
+        given = self._store.delivery(mark)
+        if given is None:
+            cycle = mark.split()[1]  # no cycle is under way: it is one of its own
+            text = prompts.again(mark, _WORDS.get(known.kind, "the error"))
+            state, channel = DeliveryState.OFFERED, channel_of(watch)
+            given = Delivery(mark, watch.session.id, cycle, _AGAIN, known.tries, channel, state, text, now)
+            self._store.save_delivery(given)
+        try:
+            await self._give(watch, given, lambda: watch.conversation.prompted(mark) is not None, _GIVE_SECONDS)
+        except NotReady as obstacle:
+            log.info("%s is not told to go on yet: %s", watch.session.name, obstacle)
+
+    # -- changing hands --------------------------------------------------------------------------------
+
+    async def _switch(self, watch: Watch, known: Setback, to: str, *, silent: bool) -> None:
+        """Have another agent take over: at once where this one cannot be asked, else at its next safe point."""
+        cycle = secrets.token_hex(4)
+        wanted = replace(known, phase=Phase.SWITCHING, until=None, to=to, cycle=cycle)
+        self._keep(watch, wanted)
+        await self._begin(watch, wanted, to, silent=silent)
+
+    async def _begin(self, watch: Watch, known: Setback, to: str, *, silent: bool) -> None:
+        starter, agent = self._supervisor.starter, watch.session.agent
+        if not starter.may_start(watch):
+            return  # looked at again
+        starter.claim(watch)
+        cause = f"{to} should serve again"
+        if silent:
+            back = iso(known.down.get(agent, self._clock.now()))
+            cause = f"{agent} stopped because of {_WORDS.get(known.kind, 'an error')}, back at about {back}"
+        begun = await starter.start(
+            watch, f"{cause}, so {to} takes over", force=silent, to=to, silent=silent, cycle=known.cycle
+        )
+        if begun:
+            await self._tell(watch, f"{cause}; {to} takes over")
+
+    async def _switching(self, watch: Watch, known: Setback, failed: Failed | None) -> None:
+        """No cycle is under way: it has changed hands, or the cycle ended otherwise, or it was never begun."""
+        agent, to = watch.session.agent, known.to or ""
+        if agent == to:
+            self._keep(watch, known.served(agent))
+        elif (tried := self._store.cycle(known.cycle or "")) is not None:
+            await self._missed(watch, known, failed, tried)
+        elif failed is not None or to == known.first:
+            await self._begin(watch, known, to, silent=failed is not None)
+        else:  # a person has set it to work again before anything was done
+            self._keep(watch, known.served(agent))
+
+    async def _missed(self, watch: Watch, known: Setback, failed: Failed | None, tried: CycleRecord) -> None:
+        """The heir did not take over: whoever serves by the dates is next, and it is not this one for a while."""
+        now, limits, to = self._clock.now(), self._supervisor.config(watch.session.project).quota, known.to or ""
+        if failed is None:
+            self._keep(
+                watch,
+                _with_down(known.served(watch.session.agent), {to: _refused_until(tried) or put_off(0, now, limits)}),
+            )
+            return
+        later = _refused_until(tried) or put_off(known.missed, now, limits)
+        # One that was started can do nothing for the others; where none was, the reason holds for all of them.
+        names = [to] if tried.data.get("started") else self._others(watch, known)
+        again = replace(_with_down(known, dict.fromkeys(names, later)), missed=known.missed + 1)
+        await self._act(watch, again)
+
+    def _keep(self, watch: Watch, setback: Setback) -> None:
+        self._known[watch.session.id] = setback
+        self._store.put(key(watch.session.id), kept(setback))
+
+    async def _tell(self, watch: Watch, text: str) -> None:
+        await self._supervisor.tell(watch, f"{watch.session.name}: {text}")
+
+
+def _with_down(known: Setback, more: dict[str, float]) -> Setback:
+    """Those agents do not serve before these dates, at the least."""
+    dates = {name: max(date, known.down.get(name, 0.0)) for name, date in more.items()}
+    return replace(known, down={**known.down, **dates})
+
+
+def _refused_until(tried: CycleRecord) -> float | None:
+    """When the heir of a cycle serves again, where its provider has said so."""
+    refused = tried.data.get("refused")
+    until = refused.get("until") if isinstance(refused, dict) else None
+    return float(until) if isinstance(until, int | float) else None
+
+
+def _failed(watch: Watch) -> Failed | None:
+    """The provider's failure that the last turn ended with; None when it ended otherwise, or another has begun."""
+    last = watch.conversation.failure
+    return last if last is not None and kind_of(last.kind, last.text) else None
+
+
+def _went_on(watch: Watch, known: Setback) -> bool:
+    """Whether the agent has done something since the failure; that it was prompted is nothing yet."""
+    events = watch.conversation.log
+    place = max((n for n, event in enumerate(events) if isinstance(event, Failed) and event.at == known.at), default=-1)
+    prompted = False
+    for event in events[place + 1 :]:
+        if not isinstance(event, Prompted | TurnEnded) or (prompted and isinstance(event, TurnEnded)):
+            return True
+        prompted = prompted or isinstance(event, Prompted)
+    return False

@@ -1,0 +1,363 @@
+"""A session through its setbacks: what is done at each look, and that no session is left standing."""
+
+import json
+from collections.abc import Callable
+from pathlib import Path
+
+import pytest
+
+from batonpass.agents.base import Status
+from batonpass.cycle.moves import Policy, Step
+from batonpass.delivery import Delivery, DeliveryState
+from batonpass.session import State
+from batonpass.store import CycleRecord, CycleState, Store
+from batonpass.supervisor.act import Supervisor
+from batonpass.supervisor.setback import Phase, Setback
+from batonpass.supervisor.setbacks import Setbacks
+from batonpass.supervisor.settings import Settings
+from batonpass.supervisor.watch import Watch
+from tests.supervisor.fakes import OTHER, TALK, HastyClock, Talk, ToldAgent, a_watch
+
+SOON = "Rate limit reached. Please try again in 10s."
+HOURS = "You've hit your usage limit. Try again in 2 hours."
+DAYS = "You've hit your usage limit. Try again in 6 days."
+HOUR = 3600
+
+
+class Scene:
+    """A session whose agent reads what the test writes, and whose cycles end as the test says."""
+
+    def __init__(self, folder: Path, store: Store, clock: HastyClock) -> None:
+        self.folder, self.store, self.clock, self.agent = folder, store, clock, ToldAgent()
+        self.watch, self.talk = a_watch(folder, clock, self.agent)
+        self.told: list[str] = []
+        self.given: list[Delivery] = []
+        self.arrives = False
+        self.start()
+
+    def start(self) -> None:
+        """A daemon begins, for the first time or anew: it has nothing but the store and the record."""
+        supervisor = Supervisor(self.store, self.clock, Settings(self.folder / "home", {}), self._notify)
+        supervisor.add(self.watch)
+        supervisor.starter.pass_baton = self._pass_baton
+        self.supervisor, self.setbacks = supervisor, Setbacks(supervisor, self._give)
+
+    def configure(self, *agents: str, **settings: object) -> None:
+        text = json.dumps({"agents": {name: {} for name in agents}, **settings})
+        (self.folder / "home" / "config.yaml").write_text(text, encoding="utf-8")
+
+    def fails(self, text: str, kind: str = "rate_limit") -> None:
+        """The agent's turn ends with an error."""
+        self.clock.advance(1)
+        self.talk.prompt("go on")
+        self.talk.add("failed", kind=kind, text=text)
+        self.rests()
+
+    def works(self) -> None:
+        """The agent has a turn that ends well."""
+        self.clock.advance(1)
+        self.talk.prompt("go on")
+        self.talk.say("done", used=30_000)
+        self.rests()
+
+    def rests(self) -> None:
+        self.agent.says = Status(State.IDLE, self.watch.conversation.agent_session, since=self.clock.now())
+        self.watch.refresh()
+        self.watch.read()
+
+    async def _notify(self, session: str, text: str) -> None:
+        self.told.append(text)
+
+    async def _pass_baton(self, cycle: str, session: str, policy: Policy) -> bool:
+        return True
+
+    async def _give(self, watch: Watch, given: Delivery, arrived: Callable[[], bool], seconds: float) -> bool:
+        self.given.append(given)
+        if self.arrives:
+            self.talk.prompt(given.text)
+            watch.read()
+        return arrived()
+
+    async def look(self, seconds: int = 1) -> None:
+        """Look once a second for so long."""
+        for _ in range(seconds):
+            await self.setbacks.look()
+            self.clock.advance(1)
+
+    async def later(self, seconds: float) -> None:
+        """Much later it is looked at twice: once to see, once to act on it."""
+        self.clock.advance(seconds)
+        await self.look(2)
+
+    @property
+    def kept(self) -> Setback:
+        return self.setbacks.of(self.watch.session.id)
+
+    @property
+    def running(self) -> CycleRecord | None:
+        return self.store.running_cycle(self.watch.session.id)
+
+    def ends(self, state: CycleState, **data: object) -> None:
+        """The cycle that is under way ends."""
+        running = self.running
+        assert running is not None
+        self.store.update_cycle(running.id, state=state, ended=self.clock.now(), data={**running.data, **data})
+        self.watch.step = None
+
+    def takes_over(self) -> None:
+        """The heir has begun, and the cycle that saw to it is done."""
+        assert self.running is not None
+        heir, talk = ToldAgent(), OTHER if self.watch.conversation.agent_session == TALK else TALK
+        heir.name = str(self.running.data["to"])
+        self.watch.become(heir)
+        self.agent = heir
+        self.talk = Talk(self.folder / f"{heir.name}-{self.running.id}.jsonl", self.clock)
+        self.watch.begin(talk, self.talk.path, "startup", self.clock.now())
+        self.ends(CycleState.DONE, started={"label": "pass 1"})
+        self.works()
+
+
+@pytest.fixture
+def scene(tmp_path: Path, store: Store, clock: HastyClock) -> Scene:
+    return Scene(tmp_path, store, clock)
+
+
+async def _away(scene: Scene, text: str = HOURS) -> None:
+    """The understudy stands in for the first agent."""
+    scene.configure("scripted", "understudy")
+    scene.fails(text)
+    await scene.look()
+    scene.takes_over()
+    await scene.look()
+    assert (scene.kept.phase, scene.watch.session.agent) == (Phase.AWAY, "understudy")
+
+
+async def test_after_the_wait_the_agent_is_told_to_go_on_once_and_that_is_a_delivery(scene: Scene) -> None:
+    scene.arrives = True
+    scene.fails(SOON)
+    await scene.look(9)
+    assert scene.given == []
+    await scene.look(60)
+    (given,) = scene.given
+    assert given.tag in given.text
+    kept = scene.store.delivery(given.tag)
+    assert kept is not None
+    assert kept.state is DeliveryState.SEEN
+    assert len(scene.told) == 1
+    scene.talk.say("done", used=30_000)
+    scene.watch.read()
+    await scene.look(2)
+    assert scene.kept.phase is Phase.WELL
+
+
+async def test_a_prompt_that_does_not_show_in_the_record_is_not_given_again_at_every_look(scene: Scene) -> None:
+    scene.fails(SOON)
+    await scene.look(11)
+    assert len(scene.given) == 1
+    await scene.look(28)
+    assert len(scene.given) == 1
+    await scene.look(5)
+    assert [given.tag for given in scene.given] == [scene.given[0].tag] * 2, "the same one, so that it is never two"
+
+
+async def test_what_a_session_waits_for_is_known_to_a_later_daemon(scene: Scene) -> None:
+    scene.fails(SOON)
+    await scene.look()
+    before = scene.kept
+    scene.start()
+    assert scene.kept == before
+    assert scene.kept.phase is Phase.WAITING
+
+
+async def test_a_short_limit_that_strikes_at_every_turn_is_not_tried_at_the_same_pace_for_ever(scene: Scene) -> None:
+    scene.arrives = True
+    scene.fails("Please retry in 14ms.")
+    for _ in range(400):
+        given = len(scene.given)
+        await scene.look(2)
+        if len(scene.given) > given:  # seen at work, and then it fails as before
+            await scene.look(2)
+            scene.talk.add("failed", kind="rate_limit", text="Please retry in 14ms.")
+            scene.rests()
+    assert len(scene.given) == 5
+    assert scene.kept.due is not None
+    assert scene.kept.due > scene.clock.now() + HOUR / 2
+    assert len(scene.told) == 1
+
+
+async def test_at_the_end_of_a_quota_another_agent_takes_over_and_the_first_comes_back_in_time(scene: Scene) -> None:
+    await _away(scene)
+    await scene.later(HOUR)
+    assert scene.running is None
+    await scene.later(HOUR)
+    assert scene.running is not None
+    assert scene.running.data["to"] == "scripted"
+    assert scene.running.data["silent"] is False, "the one that stands in can be asked"
+    scene.takes_over()
+    await scene.look()
+    assert scene.kept.phase is Phase.WELL
+
+
+@pytest.mark.parametrize("state", [CycleState.PENDING, CycleState.POSTPONED, CycleState.FAILED])
+@pytest.mark.parametrize("started", [None, {"label": "pass 3"}])
+async def test_a_switch_that_does_not_happen_leaves_the_session_waiting_for_its_own_agent(
+    scene: Scene, state: CycleState, started: object
+) -> None:
+    scene.configure("scripted", "understudy", quota={"retry_minutes": 300})
+    scene.fails(HOURS)
+    await scene.look()
+    scene.ends(state, started=started)
+    await scene.look(5)
+    assert (scene.kept.phase, scene.running) == (Phase.WAITING, None)
+    assert "told to go on" in scene.told[-1]
+    await scene.later(2 * HOUR)
+    assert len(scene.given) == 1
+
+
+async def test_when_one_cannot_take_over_the_next_one_does(scene: Scene) -> None:
+    scene.configure("scripted", "codex", "understudy")
+    scene.fails(HOURS)
+    heirs = []
+    for _ in range(2):
+        await scene.look()
+        heirs.append(scene.kept.to)
+        scene.ends(CycleState.PENDING, started={"label": "pass 3"})
+    assert heirs == ["codex", "understudy"]
+
+
+async def test_what_kept_one_from_being_started_is_not_tried_with_every_other(scene: Scene) -> None:
+    scene.configure("scripted", "codex", "understudy")
+    scene.fails(HOURS)
+    await scene.look()
+    scene.ends(CycleState.PENDING)
+    await scene.look()
+    assert scene.running is None
+    await scene.later(HOUR)
+    assert scene.running is not None, "an hour later it is tried again"
+
+
+async def test_a_switch_that_keeps_failing_is_tried_ever_more_rarely(scene: Scene) -> None:
+    scene.configure("scripted", "understudy")
+    scene.fails(DAYS)
+    tried = 0
+    for _ in range(6 * 24):
+        await scene.later(HOUR)
+        if scene.running is not None:
+            tried += 1
+            scene.ends(CycleState.PENDING, started={"label": "pass 3"})
+    assert tried == 8
+
+
+async def test_a_cycle_that_is_taken_up_again_is_left_to_its_end(scene: Scene) -> None:
+    scene.configure("scripted", "understudy")
+    scene.fails(HOURS)
+    await scene.look()
+    scene.watch.step = None  # as after a restart, until its next step begins
+    scene.start()
+    await scene.look(3)
+    assert (scene.kept.phase, scene.kept.first) == (Phase.SWITCHING, "scripted")
+    scene.takes_over()
+    await scene.look()
+    assert (scene.kept.phase, scene.kept.first) == (Phase.AWAY, "scripted")
+
+
+async def test_a_switch_that_a_crash_kept_from_beginning_is_begun_by_the_next_daemon(scene: Scene) -> None:
+    scene.configure("scripted", "understudy")
+    scene.fails(HOURS)
+    scene.supervisor.starter.pass_baton = None  # no engine: nothing can be started
+    await scene.look()
+    assert (scene.kept.phase, scene.running) == (Phase.SWITCHING, None)
+    wanted = scene.kept.cycle
+    scene.start()
+    await scene.look()
+    assert scene.running is not None
+    assert (scene.running.id, scene.running.data["to"], scene.running.data["silent"]) == (wanted, "understudy", True)
+
+
+async def test_no_other_cycle_begins_while_a_person_is_told_of_the_switch(scene: Scene) -> None:
+    scene.configure("scripted", "understudy")
+    scene.fails(HOURS)
+    free: list[bool] = []
+
+    async def tell(session: str, text: str) -> None:
+        free.append(scene.supervisor.starter.may_start(scene.watch))
+
+    scene.supervisor.notify = tell
+    await scene.look()
+    assert free == [False]
+
+
+async def test_when_the_stand_in_is_exhausted_for_longer_the_first_one_is_waited_for(scene: Scene) -> None:
+    await _away(scene)
+    scene.fails(DAYS)
+    await scene.look()
+    assert (scene.kept.phase, scene.running) == (Phase.WAITING, None)
+    await scene.later(2 * HOUR)
+    assert scene.given == []
+    assert scene.running is not None
+    assert (scene.running.data["to"], scene.running.data["silent"]) == ("scripted", True)
+    scene.takes_over()
+    await scene.look()
+    assert scene.kept.phase is Phase.WELL
+    assert "understudy" in scene.kept.down, "and it is known that the other does not serve"
+
+
+async def test_a_short_limit_of_the_stand_in_does_not_bring_the_first_one_back_too_soon(scene: Scene) -> None:
+    await _away(scene)
+    scene.fails(SOON)
+    await scene.later(11)
+    assert len(scene.given) == 1
+    scene.works()
+    await scene.later(60)
+    assert (scene.kept.phase, scene.running) == (Phase.AWAY, None)
+    await scene.later(2 * HOUR)
+    assert scene.running is not None
+    assert scene.running.data["to"] == "scripted"
+
+
+async def test_a_first_agent_that_does_not_serve_yet_is_tried_again_when_its_provider_says(scene: Scene) -> None:
+    await _away(scene)
+    await scene.later(2 * HOUR)
+    until = scene.clock.now() + 5 * HOUR
+    refused = {"agent": "scripted", "until": until}
+    scene.ends(CycleState.POSTPONED, started={"label": "back 1"}, refused=refused)
+    scene.works()
+    await scene.look()
+    assert (scene.kept.phase, scene.kept.due) == (Phase.AWAY, until)
+    await scene.later(4 * HOUR)
+    assert scene.running is None
+    await scene.later(HOUR)
+    assert scene.running is not None
+
+
+async def test_a_person_who_goes_back_by_hand_has_the_session_well(scene: Scene) -> None:
+    await _away(scene)
+    await scene.supervisor.starter.hand_off(scene.watch, "asked for", to="scripted")
+    scene.takes_over()
+    await scene.look()
+    assert scene.kept.phase is Phase.WELL
+
+
+async def test_a_stand_in_that_lost_its_sign_in_waits_for_the_first_one_and_calls_nobody(scene: Scene) -> None:
+    await _away(scene)
+    scene.fails("invalid key", kind="authentication")
+    await scene.look()
+    assert scene.kept.phase is Phase.WAITING
+    await scene.later(2 * HOUR)
+    assert scene.running is not None
+    assert scene.running.data["to"] == "scripted"
+
+
+async def test_an_error_that_is_not_the_providers_changes_nothing(scene: Scene) -> None:
+    scene.configure("scripted", "understudy")
+    scene.fails("prompt is too long", kind="too_long")
+    await scene.look(3)
+    assert (scene.kept, scene.running, scene.told) == (Setback(), None, [])
+
+
+async def test_while_a_step_of_a_cycle_runs_nothing_is_done(scene: Scene) -> None:
+    scene.configure("scripted", "understudy")
+    scene.fails(HOURS)
+    scene.watch.step = Step.ASK
+    await scene.look(3)
+    assert scene.kept == Setback()
