@@ -5,6 +5,8 @@ import json
 import os
 import shutil
 import sqlite3
+import subprocess
+import sys
 import threading
 import time
 from collections.abc import Iterator, Mapping
@@ -75,6 +77,7 @@ def test_it_is_started_with_a_port_and_a_password_that_stands_on_no_command_line
 def test_a_port_and_a_password_of_the_users_own_are_kept(home: dict[str, str]) -> None:
     launch = OpenCode().launch(order({**home, PASSWORD: "theirs"}, "--port=4100"))
     assert (launch.argv[1:], launch.env[PORT], launch.env[PASSWORD]) == (("--port=4100",), "4100", "theirs")
+    assert OpenCode().launch(order({**home, PASSWORD: ""})).env[PASSWORD], "with none, anybody could get in"
 
 
 def test_a_restart_repeats_the_options_but_not_the_choice_of_a_conversation(home: dict[str, str]) -> None:
@@ -152,6 +155,10 @@ def test_without_a_port_the_window_is_what_the_configuration_says_and_else_a_gue
     assert (OpenCode().window("p/other", home), OpenCode().usable(200_000, home)) == (200_000, 168_000)
     config.write_text("// no JSON", encoding="utf-8")
     assert from_files(home) == {}
+    config.with_suffix(".jsonc").write_text(f"{json.dumps(setting(32_000))} // mine", encoding="utf-8")
+    assert from_files(home)["p/m"].context == 32_000
+    (Path(home["HOME"]) / "opencode.json").write_text(json.dumps(setting(33_000)), encoding="utf-8")
+    assert from_files({**home, "PWD": str(Path(home["HOME"]) / "project" / "src")})["p/m"].context == 33_000
 
 
 # -- the port ----------------------------------------------------------------------------------------
@@ -379,6 +386,71 @@ def test_without_a_port_the_record_tells(home: dict[str, str]) -> None:
     assert status(binding(home, OLD), None).state is State.BUSY
     open_a_turn(home, OLD, 1_794_771_300.0)
     assert status(binding(home, OLD), None).state is State.IDLE, "cut off with an earlier process"
+
+
+def begin_talk(home: Mapping[str, str], identity: str, at: float) -> None:
+    """A conversation in the folder in which this test runs."""
+    with sqlite3.connect(database(home)) as connection:
+        connection.execute("create temp table one as select * from session where id = ?", (OLD,))
+        row = (identity, os.getcwd(), at * 1000, at * 1000)
+        connection.execute("update one set id = ?, directory = ?, time_created = ?, time_updated = ?", row)
+        connection.execute("insert into session select * from one")
+
+
+def test_one_whose_port_does_not_answer_yet_is_not_guessed_at(home: dict[str, str], tmp_path: Path) -> None:
+    begin_talk(home, "ses_of_another", time.time())
+    silent = Word(Server(1, "/p", ""), os.getpid(), tmp_path)
+    assert status(binding(home, OLD), silent).agent_session == OLD
+    assert status(binding(home, OLD), None).agent_session == OLD, "before it was first looked at"
+
+
+def test_without_a_port_the_conversation_of_another_process_is_never_taken_for_this_ones(
+    home: dict[str, str], monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+) -> None:
+    folder = tmp_path / "project"
+    folder.mkdir()
+    monkeypatch.chdir(folder)
+    monkeypatch.setattr(sys.modules[status.__module__], "_LOOK_SECONDS", 1e-9)  # look afresh each time
+    assert status(binding(home, OLD), None).agent_session == OLD
+    program = Path(home["PATH"]) / "opencode"
+    program.write_text("#!/bin/sh\nread line\n", encoding="utf-8")
+    with subprocess.Popen([program, "run", "hello"], stdin=subprocess.PIPE) as other:
+        wait(lambda: b"opencode" in Path(f"/proc/{other.pid}/cmdline").read_bytes())
+        begin_talk(home, "ses_run", time.time())
+        assert status(binding(home, OLD), None).agent_session == OLD, "while it runs"
+        other.communicate(b"\n", timeout=20)
+    assert status(binding(home, OLD), None).agent_session == OLD, "when it is gone"
+    begin_talk(home, "ses_mine", time.time())
+    assert status(binding(home, OLD), None).agent_session == "ses_mine"
+
+
+def test_a_turn_that_ended_with_a_refused_tool_is_over_though_nothing_says_so(home: dict[str, str]) -> None:
+    def answered(at: float) -> None:
+        times = {"created": at * 1000, "completed": at * 1000}
+        data = json.dumps({"role": "assistant", "time": times, "finish": "tool-calls"})
+        with sqlite3.connect(database(home)) as connection:
+            row = ("msg_zz", OLD, at * 1000, at * 1000, data)
+            connection.execute("insert or replace into message values (?, ?, ?, ?, ?)", row)
+
+    answered(time.time())
+    assert status(binding(home, OLD), None).state is State.BUSY, "the next answer is due at once"
+    answered(time.time() + 60)
+    assert status(binding(home, OLD), None).state is State.IDLE
+
+
+def test_listening_goes_on_after_a_word_that_nobody_foresaw(
+    word: Word, port: FakeServer, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    heard = threading.Event()
+
+    def hear(event: Mapping[str, object]) -> None:
+        heard.set()
+        raise OverflowError("no such number")
+
+    monkeypatch.setattr(word, "hear", hear)
+    port.stream.append({"type": "session.idle", "properties": {}})
+    wait(heard.is_set)
+    wait(lambda: len([call for call in port.asked if call[1].startswith("/event")]) > 1)
 
 
 def test_a_prompt_that_was_taken_back_before_its_answer_is_no_turn(home: dict[str, str], word: Word) -> None:

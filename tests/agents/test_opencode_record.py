@@ -3,6 +3,7 @@
 import json
 import shutil
 import sqlite3
+import sys
 from collections.abc import Sequence
 from pathlib import Path
 from typing import Any, TypeVar
@@ -235,3 +236,26 @@ def test_reading_leaves_nothing_beside_a_database_that_nobody_has_open(tmp_path:
     shutil.copy(DATABASE, path)
     assert rows("export-headless", path).read().events
     assert [entry.name for entry in tmp_path.iterdir()] == ["opencode.db"]
+
+
+def test_a_time_beyond_all_times_is_none() -> None:
+    far = {"info": {"role": "user", "time": {"created": 10**400}}, "parts": [{"id": "p", "type": "text", "text": "x"}]}
+    (said,) = parse(json.dumps(far).encode())
+    assert said.at == 0.0
+
+
+def test_what_was_taken_back_is_told_as_such_also_when_the_database_was_busy_in_that_moment(
+    live: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    talk = talks(live)[0].id
+    rows = Rows(transcript(live, talk))
+    assert rows.read().events
+    execute(live, "delete from message where session_id = ?", talk)
+
+    def busy(*_: object) -> None:
+        raise sqlite3.OperationalError("database is locked")
+
+    with monkeypatch.context() as patched:
+        patched.setattr(sys.modules[Rows.__module__], "_messages", busy)
+        assert not rows.read().events
+    assert rows.read().reset

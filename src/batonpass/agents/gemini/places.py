@@ -1,18 +1,16 @@
 """Where Gemini CLI keeps the files of its user."""
 
-import json
-import re
 from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
+from batonpass.agents import commented
 from batonpass.disk import read_plain
 
 USERS_HOME = "BATON_GEMINI_HOME"  # in a session's environment: the home behind its overlay
 OVERLAY = "GEMINI_CLI_HOME"
 
 _SYSTEM = "/etc/gemini-cli/settings.json"
-_COMMENT = re.compile(rb'("(?:\\.|[^"\\])*")|//[^\n]*|/\*.*?\*/', re.DOTALL)
 
 
 def user_home(env: Mapping[str, str]) -> Path:
@@ -34,10 +32,9 @@ def settings_files(project: Path, env: Mapping[str, str]) -> tuple[Path, ...]:
 def read_settings(path: Path) -> dict[str, Any]:
     """A settings file, which may have comments; empty when there is none that can be read."""
     try:
-        found = json.loads(_COMMENT.sub(lambda match: match[1] or b" ", read_plain(path)))
-    except (OSError, ValueError, RecursionError):
+        return commented.loads(read_plain(path))
+    except OSError:
         return {}
-    return found if isinstance(found, dict) else {}
 
 
 def project_of(record: Path) -> Path | None:

@@ -9,7 +9,7 @@ from contextlib import closing, contextmanager
 from dataclasses import dataclass, replace
 from pathlib import Path
 
-from batonpass.agents.opencode.record import Entry, events, is_open, is_settled, mapping
+from batonpass.agents.opencode.record import Entry, events, is_between, is_open, is_settled, mapping
 from batonpass.transcripts.events import Event, Used
 from batonpass.transcripts.tail import Batch
 from batonpass.untrusted import decode, identifier
@@ -58,6 +58,7 @@ class Rows:
         self._settled = 0  # how many come before it
         self._told: set[str] = set()  # keys of events of messages that may still change
         self._open: frozenset[str] = frozenset()
+        self._anew = False  # everything is to be told again, and that was not said yet
 
     def read(self) -> Batch:
         """Every event that is new; nothing as long as there is no such database, or it cannot be read now."""
@@ -65,12 +66,13 @@ class Rows:
             return Batch()
         try:
             with reading(self._database) as connection:
-                reset = self._is_shorter(connection)
-                if reset:
+                if self._is_shorter(connection):
                     self._next, self._settled, self._told, self._open = _FIRST, 0, set(), frozenset()
+                    self._anew = True
                 found = self._take(list(_messages(connection, self._conversation, self._next)))
         except sqlite3.Error:
             return Batch()
+        reset, self._anew = self._anew, False
         return Batch(tuple(found), reset)
 
     def _is_shorter(self, connection: sqlite3.Connection) -> bool:
@@ -133,6 +135,7 @@ class Turn:
 
     open: bool
     since: float
+    between: bool = False  # open, with every answer so far whole
 
 
 def last_turn(path: Path) -> Turn | None:
@@ -143,7 +146,10 @@ def last_turn(path: Path) -> Turn | None:
             row = connection.execute(query, (path.name,)).fetchone()
     except sqlite3.Error:
         return None
-    return Turn(is_open(_entry(row[0])), row[1] / 1000) if row else None
+    if row is None:
+        return None
+    message = _entry(row[0])
+    return Turn(is_open(message), row[1] / 1000, is_between(message))
 
 
 @dataclass(frozen=True, slots=True)

@@ -14,7 +14,7 @@ PORT = "BATON_OPENCODE_PORT"  # tells the watch where this session listens
 PASSWORD = "OPENCODE_SERVER_PASSWORD"
 USER = "OPENCODE_SERVER_USERNAME"
 NOTICE = (
-    "opencode listens on this machine's loopback for this session, behind a password that only Baton has, "
+    "opencode listens on this machine's loopback for this session, behind a password made for it, "
     "so that nothing need be typed; no file of yours was changed"
 )
 
@@ -38,7 +38,7 @@ def launch(order: LaunchOrder) -> Launch:
         argv.append(f"--prompt={order.kick}")
     env = environment(order.env)
     env[PORT], env["PWD"] = str(port), str(order.project)
-    env.setdefault(PASSWORD, secrets.token_urlsafe(24))
+    env[PASSWORD] = env.get(PASSWORD) or secrets.token_urlsafe(24)  # an empty one would let everybody in
     return Launch(argv=tuple(argv), env=env, agent_session=order.resume, transcript=None, notice=NOTICE)
 
 

@@ -1,10 +1,10 @@
 """How much fits into a model's context, as opencode reckons: it compacts itself while an answer still fits."""
 
-import json
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from pathlib import Path
 
+from batonpass.agents import commented
 from batonpass.agents.opencode.record import Entry, mapping, text
 from batonpass.disk import read_plain
 from batonpass.untrusted import count
@@ -13,6 +13,7 @@ _OUTPUT_MOST = 32_000  # room for an answer that it leaves at most
 _RESERVED_MOST = 20_000  # and where the provider limits what is sent
 _OUTPUT_SETTING = "OPENCODE_EXPERIMENTAL_OUTPUT_TOKEN_MAX"
 _UNKNOWN = 200_000
+_NAMES = ("config.json", "opencode.json", "opencode.jsonc")  # of its settings, the one that wins last
 
 
 @dataclass(frozen=True, slots=True)
@@ -70,21 +71,17 @@ def _settings(env: Mapping[str, str]) -> Iterator[Entry]:
         Path(env.get("XDG_CONFIG_HOME") or home / ".config"),
     )
     yield _read(cache / "opencode" / "models.json")
-    places = [config / "opencode" / "opencode.json", Path(env.get("OPENCODE_CONFIG") or "/nowhere")]
-    for path in (*places, Path(env.get("PWD") or "/nowhere") / "opencode.json"):
+    places = [config / "opencode" / name for name in _NAMES]
+    places.append(Path(env.get("OPENCODE_CONFIG") or "/nowhere"))
+    project = Path(env.get("PWD") or "/nowhere")
+    places += [folder / name for folder in (*reversed(project.parents), project) for name in _NAMES[1:]]
+    for path in places:
         yield mapping(_read(path).get("provider"))
-    yield mapping(_decoded(env.get("OPENCODE_CONFIG_CONTENT", "").encode()).get("provider"))
+    yield mapping(commented.loads(env.get("OPENCODE_CONFIG_CONTENT", "").encode()).get("provider"))
 
 
 def _read(path: Path) -> Entry:
     try:
-        return _decoded(read_plain(path))
+        return commented.loads(read_plain(path))
     except OSError:
-        return {}
-
-
-def _decoded(data: bytes) -> Entry:
-    try:
-        return mapping(json.loads(data))
-    except (ValueError, RecursionError):
         return {}

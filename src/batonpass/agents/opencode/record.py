@@ -24,6 +24,7 @@ from batonpass.untrusted import count, decode, moment
 Entry = Mapping[str, object]
 Keyed = tuple[str, Event]
 
+_LAST = 1e15  # milliseconds: no moment that anybody will see
 _GOES_ON = ("tool-calls", "unknown")  # the model is asked again in the same turn
 _FAILURES = {
     "ProviderAuthError": "authentication",
@@ -63,7 +64,13 @@ def is_open(info: Entry) -> bool:
         return True
     if "completed" not in mapping(info.get("time")):
         return True
-    return not info.get("error") and info.get("finish") in _GOES_ON
+    return is_between(info)
+
+
+def is_between(info: Entry) -> bool:
+    """Whether an answer is whole and the next one of the same turn is due: at once, or never if a tool was refused."""
+    done = info.get("role") == "assistant" and "completed" in mapping(info.get("time"))
+    return done and not info.get("error") and info.get("finish") in _GOES_ON
 
 
 def model_of(info: Entry) -> str:
@@ -177,4 +184,6 @@ def text(entry: Entry, key: str) -> str:
 
 def _time(stamp: object) -> float:
     """Milliseconds, as opencode counts, in seconds; 0 for what is no time."""
-    return (moment(stamp / 1000) or 0.0) if isinstance(stamp, int | float) and not isinstance(stamp, bool) else 0.0
+    if isinstance(stamp, bool) or not isinstance(stamp, int | float) or not 0 <= stamp < _LAST:
+        return 0.0
+    return moment(stamp / 1000) or 0.0

@@ -50,7 +50,7 @@ class Server:
             with closing(http.client.HTTPConnection("127.0.0.1", self.port, timeout=_SECONDS)) as connection:
                 response = self._ask(connection, method, path, body)
                 return _decoded(response.read(_LONGEST))
-        except (OSError, http.client.HTTPException) as error:
+        except (OSError, http.client.HTTPException, ValueError) as error:
             raise ServerAway(f"opencode does not answer on port {self.port}: {error}") from error
 
     def _ask(

@@ -22,6 +22,7 @@ _PROGRAMS = ("opencode", "opencode.exe")
 # A prompt that was taken back before anything answered it stays open in the record for ever.
 _UNANSWERED_SECONDS = 15.0
 _LOOK_SECONDS = 2.0  # every process of the machine is looked at: not at every change of a file
+_LEFT_SECONDS = 5.0  # in which one that was just seen may still write before it is gone
 
 
 def status(binding: Binding, word: Word | None) -> Status:
@@ -30,7 +31,7 @@ def status(binding: Binding, word: Word | None) -> Status:
         return Status(State.UNKNOWN)
     if not processes.alive(binding.pid):
         return Status(State.DEAD)
-    mine = front(binding.pid, binding.env, word) or binding.agent_session
+    mine = front(binding.pid, binding.env, word, binding.agent_session) or binding.agent_session
     if mine is None:
         return Status(State.IDLE) if word is not None and word.answers else Status(State.UNKNOWN)
     if word is not None and (asked := word.asks(mine)):
@@ -49,29 +50,66 @@ def _under_way(turn: Turn | None, busy: bool | None, pid: int) -> bool:
     if began is not None and turn.since < began - 1.0:
         return False  # it was cut off with an earlier process
     # The record is ahead of the events for a moment, and in a first turn for some seconds.
-    return busy is None or abs(time() - turn.since) < _UNANSWERED_SECONDS
+    recent = abs(time() - turn.since) < _UNANSWERED_SECONDS
+    return recent or (busy is None and not turn.between)
 
 
-def front(pid: int, env: Mapping[str, str], word: Word | None) -> str | None:
-    """The conversation that its user sees; None where nobody can tell.
+def front(pid: int, env: Mapping[str, str], word: Word | None, bound: str | None = None) -> str | None:
+    """The conversation that its user sees; None where nobody can tell, and the one known so far goes on to hold.
 
-    Without its port only the record tells, and that only of a process that is alone in its folder.
+    A process with a port is asked and never guessed at. Without one only the record tells, and that only what is
+    certain to be of this process.
     """
-    if word is not None and word.answers:
+    if word is not None and not word.in_vain:
         return word.front
     folder, began = processes.folder(pid), processes.started(pid)
     if folder is None or began is None:
         return None
-    if not _alone(pid, folder, int(monotonic() / _LOOK_SECONDS)):
-        return None
     spoken = [talk for talk in talks(database(env), folder=folder) if talk.parent is None and talk.updated >= began - 1]
-    return spoken[0].id if spoken else None
+    if not spoken or spoken[0].id == bound:
+        return bound
+    seen = _company.setdefault(pid, time() if bound else began - 1)
+    if _has_company(pid, folder, int(monotonic() / _LOOK_SECONDS)):
+        _company[pid] = time()
+        return None
+    # Begun, or gone on with, after every other process had left: nobody else can have done that.
+    newest = spoken[0]
+    if newest.created <= seen and newest.updated <= seen + _LEFT_SECONDS:
+        return None
+    return None if _is_there_another(pid, folder) else newest.id
+
+
+# A process -> when another opencode was last seen in its folder; at first, when that was first looked for.
+_company: dict[int, float] = {}
 
 
 @lru_cache(maxsize=64)
-def _alone(pid: int, folder: Path, moment: int) -> bool:
-    """Whether no other opencode works in this folder; looked up once in each moment, as it is asked at every change."""
-    return all(processes.folder(other) != folder for other in _running() if other != pid)
+def _has_company(pid: int, folder: Path, moment: int) -> bool:
+    """Whether another opencode works in this folder; looked up once in each moment, as it is asked at every change."""
+    return _is_there_another(pid, folder)
+
+
+def _is_there_another(pid: int, folder: Path) -> bool:
+    return any(processes.folder(other) == folder for other in _others(pid))
+
+
+def _others(pid: int) -> Iterator[int]:
+    """Every other opencode, whatever it does, also what this one's agent runs; not the wrapper around this one."""
+    mine = _given(processes.arguments(pid))
+    for other in processes.everyone():
+        words = processes.arguments(other) if other != pid else []
+        if _is_program(words) and (_given(words) != mine or not _are_kin(pid, other)):
+            yield other
+
+
+def _are_kin(one: int, other: int) -> bool:
+    return one in processes.with_descendants(other) or other in processes.with_descendants(one)
+
+
+def _given(words: list[str]) -> list[str]:
+    """What follows the program's own name."""
+    named = [n for n, word in enumerate(words[:2]) if os.path.basename(word) in _PROGRAMS]
+    return words[named[-1] + 1 :] if named else words
 
 
 def find(pid: int, word: Word | None) -> Found | None:
@@ -79,28 +117,32 @@ def find(pid: int, word: Word | None) -> Found | None:
     for process in processes.with_descendants(pid):
         words = processes.arguments(process)
         if _is_opencode(words):
-            env = _with_port(processes.environment(process), words)
+            env = _with_port(processes.environment(process), words, processes.folder(process))
             mine = front(process, env, word) or _resumed(words)
             path = transcript(database(env), mine) if mine else None
             return Found(process, mine, path, env, None if PORT in env else _NO_PORT)
     return None
 
 
+def _is_program(words: list[str]) -> bool:
+    return any(os.path.basename(word) in _PROGRAMS for word in words[:2])
+
+
 def _is_opencode(words: list[str]) -> bool:
     """Whether a command line is that of opencode's own screen, also where a wrapper runs it."""
-    named = [n for n, word in enumerate(words[:2]) if os.path.basename(word) in _PROGRAMS]
-    if not named:
+    if not _is_program(words):
         return False
     try:
-        parse([word for word in words[named[-1] + 1 :] if word])
+        parse([word for word in _given(words) if word])
     except Exception:  # a command of its own, such as `run` or `serve`
         return False
     return True
 
 
-def _with_port(env: dict[str, str], words: list[str]) -> dict[str, str]:
+def _with_port(env: dict[str, str], words: list[str], folder: Path | None) -> dict[str, str]:
+    """Where it can be asked: on its port, about the folder that it works in, which need not be its shell's."""
     port = _option(words, "--port")
-    return {**env, PORT: port} if port else env
+    return {**env, PORT: port, **({"PWD": str(folder)} if folder else {})} if port else env
 
 
 def _resumed(words: list[str]) -> str | None:

@@ -1,10 +1,11 @@
 """What a running opencode says of itself over its port, kept current by its own events."""
 
+import logging
 import os
 import threading
 from collections.abc import Mapping
 from pathlib import Path
-from time import time
+from time import monotonic, time
 
 from batonpass.agents import processes
 from batonpass.agents.opencode.limits import Limits, told
@@ -13,7 +14,10 @@ from batonpass.agents.opencode.server import Server, ServerAway
 from batonpass.disk import read_plain
 from batonpass.untrusted import decode, identifier
 
+log = logging.getLogger(__name__)
+
 _AGAIN_SECONDS = 0.25  # between tries to reach a process that has just been started
+_PATIENCE_SECONDS = 120.0  # in which a port that is there answers, also on a busy machine
 _PERMIT = "permit.json"
 
 
@@ -31,6 +35,13 @@ class Word:
         self._parents: dict[str, str | None] = {}
         self._lock = threading.Lock()
         self._closed = threading.Event()
+        self._reached = False
+        self._since = monotonic()
+
+    @property
+    def in_vain(self) -> bool:
+        """Whether the port never answered, and by now will not: then only the record tells."""
+        return not self._reached and monotonic() - self._since > _PATIENCE_SECONDS
 
     def listen(self) -> None:
         """Begin to listen; ends by itself with the process."""
@@ -70,6 +81,8 @@ class Word:
                     self.hear(event)
             except ServerAway:
                 pass
+            except Exception:  # whatever it said: listening goes on
+                log.exception("opencode on port %d said something that nobody foresaw", self.server.port)
             self.answers = False
             self._closed.wait(_AGAIN_SECONDS)
 
@@ -86,7 +99,7 @@ class Word:
                 self.select(one)
         for question in asked:
             self._permit(question)
-        self.answers = True
+        self.answers = self._reached = True
 
     def hear(self, event: Entry) -> None:
         """Take in one event."""
