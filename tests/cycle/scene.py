@@ -12,8 +12,8 @@ from batonpass.session import State
 from batonpass.store import CycleRecord, Store
 from batonpass.supervisor.act import Supervisor
 from batonpass.supervisor.keys import Keys
-from batonpass.supervisor.launch import Successor
 from batonpass.supervisor.offers import Offers
+from batonpass.supervisor.orders import Successor
 from batonpass.supervisor.settings import Settings
 from batonpass.supervisor.slots import Slots
 from batonpass.supervisor.watch import Watch

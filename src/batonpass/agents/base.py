@@ -9,7 +9,7 @@ from enum import StrEnum
 from pathlib import Path
 from typing import Protocol
 
-from batonpass.agents.wishes import Wishes
+from batonpass.agents.wishes import Approval, Wishes
 from batonpass.reading import Reading
 from batonpass.session import State
 from batonpass.terminals.base import Screen
@@ -41,6 +41,7 @@ class LaunchOrder:
     resume: str | None = None  # the agent's own session id to bring back
     model: str | None = None  # as last reported; passed again on every restart
     permission_mode: str | None = None
+    approval: Approval | None = None  # in place of what the arguments say of it; a mode that was switched to since wins
 
 
 @dataclass(frozen=True, slots=True)
@@ -209,6 +210,7 @@ class Agent(Protocol):
     clear_command: str  # what a person types to start a new conversation in place
     memory_file: str  # in a project: what the agent loads into every conversation, hook or no hook
     package: str | None  # what npm installs it by; None for one that comes with Baton
+    asks: bool  # whether by its own default it asks before it changes anything
     has_hooks: bool  # whether it can be told to run hooks; without them record, control and keys do all
     starts_with_prompt: bool  # its session-start hook comes with the first prompt; until then `status` names it
     says_waiting: bool  # `status` tells that it waits in a dialog; else the screen is looked at

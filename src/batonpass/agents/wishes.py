@@ -13,6 +13,10 @@ class Approval(StrEnum):
     EDITS = "edits"  # files of the project may be edited
     ALL = "all"
 
+    def less_than(self, other: "Approval") -> bool:
+        order = list(Approval)
+        return order.index(self) < order.index(other)
+
 
 class Size(StrEnum):
     """The class of a model, as its provider ranks it."""

@@ -10,7 +10,7 @@ from batonpass.cycle.moves import GONE, NOT_CLEARED, NOT_SEEN, Move, Outcome, St
 from batonpass.delivery import Channel, Delivery, DeliveryState, tag
 from batonpass.handoff import prompts
 from batonpass.supervisor.keys import NotReady
-from batonpass.supervisor.launch import Successor
+from batonpass.supervisor.orders import Successor
 from batonpass.terminals.base import TerminalError
 
 log = logging.getLogger(__name__)
@@ -118,8 +118,7 @@ def _predecessor(case: Case) -> Successor | None:
     noted = case.recall("switched")
     if not isinstance(noted, dict):
         return None
-    model, mode = noted.get("model"), noted.get("permission_mode")
-    return Successor(str(noted.get("agent")), model=model, permission_mode=mode)
+    return Successor(str(noted.get("agent")))
 
 
 async def _changed_since(case: Case) -> list[str]:

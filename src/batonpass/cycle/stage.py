@@ -9,8 +9,8 @@ from batonpass.clock import Clock
 from batonpass.store import Store
 from batonpass.supervisor.keys import Keys
 from batonpass.supervisor.known import Known
-from batonpass.supervisor.launch import Successor
 from batonpass.supervisor.offers import Offers
+from batonpass.supervisor.orders import Successor
 from batonpass.supervisor.settings import Settings
 from batonpass.supervisor.slots import Slots
 from batonpass.supervisor.watch import Watch

@@ -5,8 +5,9 @@ from batonpass.agents.base import Agent
 from batonpass.cycle import said
 from batonpass.cycle.case import Case
 from batonpass.cycle.moves import BOX_IN_USE, GONE, NOT_CLEARED, Outcome, Step, Way
+from batonpass.supervisor import orders
 from batonpass.supervisor.keys import TEXT, NotReady
-from batonpass.supervisor.launch import Successor
+from batonpass.supervisor.orders import Successor
 
 
 def heir(case: Case, way: Way) -> Agent:
@@ -16,14 +17,10 @@ def heir(case: Case, way: Way) -> Agent:
 
 def successor(case: Case) -> Successor:
     """The agent to switch to, as the user wants it; who had the work before is noted down for the way back."""
-    session, to = case.watch.session, str(case.recall("to"))
+    to = str(case.recall("to"))
     if case.recall("switched") is None:
-        before = {"agent": session.agent, "model": session.model, "permission_mode": session.permission_mode}
-        case.remember(switched=before)
-    own = case.config.agents.get(to)
-    if own is None:
-        return Successor(to)
-    return Successor(to, own.args, {str(size): model for size, model in own.models.items()})
+        case.remember(switched={"agent": case.watch.session.agent})
+    return orders.successor(case.config, to)
 
 
 async def hold_back(case: Case, label: str) -> Outcome | None:

@@ -6,6 +6,7 @@ from pathlib import Path
 from typing import Any
 
 from batonpass import agents
+from batonpass.config import ConfigError
 from batonpass.delivery import tag
 from batonpass.disk import read_document
 from batonpass.handoff import prompts
@@ -21,8 +22,9 @@ from batonpass.serve.rescue import Rescue
 from batonpass.serve.sessions import Sessions, folder
 from batonpass.session import State
 from batonpass.store import StoreAway
+from batonpass.supervisor import orders
 from batonpass.supervisor.daemon import Daemon
-from batonpass.supervisor.launch import last_arguments
+from batonpass.supervisor.orders import Start
 from batonpass.supervisor.watch import Watch
 
 
@@ -94,13 +96,11 @@ class Handoffs:
         if request.get("only_write"):
             self._rescue.take_back(rescued)
             return {"session": old.id, "name": old.name, "project": str(old.project), "document": str(document)}
-        same = {
-            "agent": request.get("agent") or old.agent,
-            "name": request.get("name") or old.name,
-            "args": request.get("args") or list(last_arguments(rescued.watch.folder)),
-        }
+        agent = str(request.get("agent") or old.agent)
+        same = {"agent": agent, "name": request.get("name") or old.name}
         try:
-            answer = await self.go_on({**request, **same}, old.project, document)
+            like = self._like(rescued.watch, agent, request.get("args"))
+            answer = await self.go_on({**request, **same}, old.project, document, like)
         except Refusal as refusal:
             self._rescue.take_back(rescued)
             again = f"the handoff is sealed, go on with: baton continue {document}"
@@ -108,8 +108,21 @@ class Handoffs:
         self._rescue.end(rescued)
         return {**answer, "predecessor": old.id}
 
-    async def go_on(self, request: Mapping[str, Any], project: Path, path: Path) -> dict[str, object]:
-        """Start the successor, and follow it until its receipt is right."""
+    def _like(self, watch: Watch, agent: str, given: object) -> Start | None:
+        """How the agent is to be started that goes on from this session; None where the user says it all anew."""
+        args = [str(one) for one in given] if isinstance(given, list) else []
+        if agent not in agents.names() or (args and agent == watch.session.agent):
+            return None
+        try:
+            heir = orders.successor(self.daemon.config(watch.session.project), agent, args)
+        except ConfigError as error:
+            raise Refusal(str(error), 2) from error
+        return orders.carried(watch.folder, watch.session, heir)
+
+    async def go_on(
+        self, request: Mapping[str, Any], project: Path, path: Path, like: Start | None = None
+    ) -> dict[str, object]:
+        """Start the successor, and follow it until its receipt is right; `like` as in `Sessions.start`."""
         cycle, began = self.daemon.new_id(), self.daemon.clock.now()
         try:
             template = self.daemon.config(project).prompts.kick
@@ -119,7 +132,7 @@ class Handoffs:
         heir = str(request.get("agent") or agents.FIRST)
         if heir in agents.names() and not (taker := agents.get(heir)).has_hooks:
             kick = along(kick, read_document(path), path, taker.prime_cap, taker.prime_parts)
-        answer = await self.sessions.start(request, project, kick, path)
+        answer = await self.sessions.start(request, project, kick, path, like)
         (path.parent / PENDING_FILE).unlink(missing_ok=True)
         watch = self.supervisor.watch(str(answer["session"]))
         if watch is not None:

@@ -12,8 +12,8 @@ from batonpass.serve.api import Refusal
 from batonpass.serve.hosts import where_else
 from batonpass.session import Kind, Session, State
 from batonpass.store import AmbiguousSession, CycleRecord, CycleState
+from batonpass.supervisor import orders
 from batonpass.supervisor.daemon import Daemon
-from batonpass.supervisor.launch import forget_order
 from batonpass.supervisor.watch import Watch
 from batonpass.transcripts.events import Failed, TurnEnded
 from batonpass.transcripts.record import is_there
@@ -96,7 +96,7 @@ class Rescue:
         watch.status = Status(State.ENDED)
         watch.changed()
         self.supervisor.persist(watch)
-        forget_order(watch.folder)
+        orders.forget(watch.folder)
 
     # -- who is meant ----------------------------------------------------------------------------------
 

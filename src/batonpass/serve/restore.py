@@ -11,14 +11,16 @@ from batonpass.handoff import prompts
 from batonpass.serve.api import Operation, Refusal
 from batonpass.serve.sessions import Sessions
 from batonpass.session import State
+from batonpass.supervisor import orders
 from batonpass.supervisor.daemon import Daemon
 from batonpass.supervisor.health import DIED
-from batonpass.supervisor.launch import forget_order, last_order
+from batonpass.supervisor.orders import Start, Successor
 from batonpass.supervisor.watch import Watch
 from batonpass.terminals.base import TerminalError
 
 RESUMED, CONTINUED, LEFT = "resumed", "continued", "left"
-Continue = Callable[[Mapping[str, Any], Path, Path], Awaitable[dict[str, object]]]  # request, project, document
+# request, project, document, and how its agent was started
+Continue = Callable[[Mapping[str, Any], Path, Path, Start], Awaitable[dict[str, object]]]
 
 
 class Restore:
@@ -92,7 +94,7 @@ class Restore:
             return f"its folder {session.project} is not there any more"
         if past is None and document is None:
             return "its agent has no record of it, and it has no handoff"
-        if last_order(watch.folder) is None:
+        if orders.read(watch.folder, session.agent) is None:
             return f"it was adopted, so how it was started is not known; go on with: baton continue --from {session.id}"
         return None
 
@@ -109,14 +111,13 @@ class Restore:
 
     async def _continue(self, watch: Watch, document: Path) -> dict[str, object]:
         """A new conversation from the last handoff, since the old one cannot be resumed."""
-        session, order = watch.session, last_order(watch.folder) or {}
-        request = {
-            "agent": session.agent, "name": session.name, "args": order.get("args"), "env": order.get("env"),
-            "ladder": session.ladder,
-        }  # fmt: skip
-        answer = await self._go_on(request, session.project, document)
+        session, order = watch.session, orders.read(watch.folder, watch.session.agent)
+        assert order is not None
+        request = {"agent": session.agent, "name": session.name, "env": order.env, "ladder": session.ladder}
+        like = orders.carried(watch.folder, session, Successor(session.agent))
+        answer = await self._go_on(request, session.project, document, like)
         watch.session = replace(session, state=State.ENDED, ended=self.daemon.clock.now())
         self.supervisor.persist(watch)
-        forget_order(watch.folder)
+        orders.forget(watch.folder)
         return {"how": CONTINUED, "why": f"from {document.name}", "successor": answer["session"],
                 "attach": answer["attach"]}  # fmt: skip

@@ -16,8 +16,10 @@ from batonpass.serve.hosts import where_else
 from batonpass.serve.status import status
 from batonpass.session import Kind, Session, State
 from batonpass.store import AmbiguousSession
+from batonpass.supervisor import orders
 from batonpass.supervisor.daemon import Daemon
 from batonpass.supervisor.launch import Request
+from batonpass.supervisor.orders import Start
 from batonpass.supervisor.watch import Watch
 from batonpass.terminals.base import PaneInfo, TerminalError
 
@@ -40,9 +42,17 @@ class Sessions:
         return await self.start(request, project, request.get("prompt"), None)
 
     async def start(
-        self, request: Mapping[str, Any], project: Path, kick: str | None, document: Path | None
+        self,
+        request: Mapping[str, Any],
+        project: Path,
+        kick: str | None,
+        document: Path | None,
+        like: Start | None = None,
     ) -> dict[str, object]:
-        """A new session, as the request wants it, with this first prompt and this handoff for its context."""
+        """A new session, as the request wants it, with this first prompt and this handoff for its context.
+
+        `like` is how its agent was to be started in the session that it goes on from, in place of the arguments.
+        """
         name = _NAME.sub("-", str(request.get("name") or project.name)).strip("-") or "session"
         agent = str(request.get("agent") or agents.FIRST)
         if agent not in agents.names():
@@ -51,10 +61,10 @@ class Sessions:
             config = self.daemon.config(project)
             ladder = request.get("ladder")
             config.ladder_for(ladder)
-            own = config.agents.get(agent)
+            given = [str(a) for a in request.get("args") or ()]
             order = Request(
                 agent=agent,
-                args=(*(own.args if own else ()), *(str(a) for a in request.get("args") or ())),
+                args=like.args if like else orders.successor(config, agent, given).args,
                 env={str(k): str(v) for k, v in (request.get("env") or {}).items()},
                 project=project,
                 name=name,
@@ -63,6 +73,7 @@ class Sessions:
                 document=document,
                 width=int(request.get("width") or 200),
                 height=int(request.get("height") or 50),
+                like=like,
             )
             watch = await self.daemon.launcher.start(order, config.tmux.socket)
         except ConfigError as error:

@@ -7,8 +7,8 @@ from dataclasses import replace
 from batonpass.agents.base import BoxState, LaunchError, Status
 from batonpass.agents.processes import alive, end
 from batonpass.session import PaneRef, State
+from batonpass.supervisor import orders
 from batonpass.supervisor.act import Supervisor
-from batonpass.supervisor.launch import forget_order
 from batonpass.supervisor.watch import Watch
 from batonpass.terminals.base import PaneGone, PaneInfo, Terminal, TerminalError
 
@@ -168,7 +168,7 @@ class Health:
                 await self._terminal(pane.socket).close(pane)
             except TerminalError as error:
                 log.info("the pane of %s was not closed: %s", watch.session.name, error)
-        forget_order(watch.folder)
+        orders.forget(watch.folder)
 
     async def _check_hooks(self, watch: Watch) -> None:
         """Hooks that were given and do not run are told once; all that they do is then done by record and keys."""

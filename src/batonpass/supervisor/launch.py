@@ -5,20 +5,21 @@ import os
 import secrets
 import shutil
 import sys
-from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass, field, replace
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, replace
 from pathlib import Path
-from typing import Any
 
 from batonpass import _entry, agents
-from batonpass.agents.base import Launch, LaunchOrder, Status
+from batonpass.agents.base import Launch, LaunchError, LaunchOrder, Status
 from batonpass.agents.processes import end
 from batonpass.clock import Clock
 from batonpass.disk import read_document, stay_inside, write_private
 from batonpass.handoff.prime import parts
 from batonpass.home import session_folder
 from batonpass.session import Kind, Session, State
+from batonpass.supervisor import orders
 from batonpass.supervisor.offers import Offers
+from batonpass.supervisor.orders import Order, Start, Successor
 from batonpass.supervisor.watch import Watch
 from batonpass.terminals.base import Terminal, TerminalError
 
@@ -42,17 +43,7 @@ class Request:
     document: Path | None = None  # a handoff that the new session starts from
     width: int = 200
     height: int = 50
-
-
-@dataclass(frozen=True, slots=True)
-class Successor:
-    """Another agent that is to take over in a session's pane."""
-
-    agent: str
-    args: tuple[str, ...] = ()  # the user's own for this agent, from the configuration
-    models: Mapping[str, str] = field(default_factory=dict)  # by size
-    model: str | None = None  # where it is gone back to: as it was last
-    permission_mode: str | None = None
+    like: Start | None = None  # as it was in another session, which this one goes on from
 
 
 class PaneLauncher:
@@ -84,9 +75,9 @@ class PaneLauncher:
 
     async def _start(self, session: str, folder: Path, request: Request, socket: str) -> Watch:
         env = {k: v for k, v in request.env.items() if k not in _OF_THE_PANE}
-        order = {"agent": request.agent, "args": list(request.args), "env": env}
-        write_private(folder / "order.json", json.dumps(order))
-        launch = self._write(session, request.agent, request.project, request.kick, None, None, None)
+        like = {request.agent: request.like} if request.like else {}
+        orders.write(folder, Order(request.agent, request.args, env, like))
+        launch = self._write(session, request.agent, request.project, request.kick, None)
         if request.document is not None:
             agent, text = agents.get(request.agent), read_document(request.document)
             Offers(folder, agent).prime(["startup"], parts(text, request.document, agent.prime_cap, agent.prime_parts))
@@ -129,14 +120,13 @@ class PaneLauncher:
         left = watch.agent.leftovers(watch.binding)
         undo: Callable[[], None] | None = None
         if to is not None and to.agent != session.agent:
-            self._translate(watch, to)
-            launch = self._write(session.id, to.agent, session.project, kick, resume, to.model, to.permission_mode)
+            if resume is None:  # else it is gone back to, as it was left
+                orders.write(watch.folder, orders.passed_on(self._order(session.id, session.agent), session, to))
+            launch = self._write(session.id, to.agent, session.project, kick, resume)
             undo = watch.become(agents.get(to.agent))
-            watch.env = dict(launch.env)
         else:
-            model, mode = session.model, session.permission_mode
-            launch = self._write(session.id, session.agent, session.project, kick, resume, model, mode)
-            watch.env = dict(launch.env)
+            launch = self._again(session, kick, resume)
+        watch.env = dict(launch.env)
         try:
             terminal = self._terminal(session.pane.socket)
             info = await terminal.respawn(session.pane, session.project, self._argv(session.id))
@@ -150,28 +140,10 @@ class PaneLauncher:
         watch.changed()
         return launch.agent_session
 
-    def _translate(self, watch: Watch, to: Successor) -> None:
-        """Note down the arguments for another agent, once: those of the first one, as far as they mean something."""
-        path, session = self.folder(watch.session.id) / "order.json", watch.session
-        order = json.loads(path.read_text(encoding="utf-8"))
-        first = str(order.get("agent") or session.agent)
-        others = order.setdefault("others", {})
-        if to.agent == first or to.agent in others:
-            return
-        own = others[session.agent] if session.agent in others else order["args"]
-        heir = agents.get(to.agent)
-        wanted = watch.agent.wishes(own, session.model, session.permission_mode).besides(
-            heir.wishes(to.args, None, None)
-        )
-        others[to.agent] = [*to.args, *heir.arguments(wanted, to.models)]
-        write_private(path, json.dumps({**order, "agent": first}))
-
     async def reopen_pane(self, watch: Watch, *, kick: str | None, resume: str | None, socket: str) -> None:
         """The session's agent in a new pane of the session's own name. Raises LaunchError, TerminalError, OSError."""
         session = watch.session
-        launch = self._write(
-            session.id, session.agent, session.project, kick, resume, session.model, session.permission_mode
-        )
+        launch = self._again(session, kick, resume)
         info = await self._terminal(socket).open(session.name, session.project, self._argv(session.id))
         watch.env = dict(launch.env)
         watch.leaving = False
@@ -197,6 +169,18 @@ class PaneLauncher:
     def _argv(self, session: str) -> list[str]:
         return [*ENTRY, "become", session, str(self._home)]
 
+    def _order(self, session: str, agent: str) -> Order:
+        order = orders.read(self.folder(session), agent)
+        if order is None:
+            raise LaunchError(f"how session {session} was started is not kept any more, so it cannot be started again")
+        return order
+
+    def _again(self, session: Session, kick: str | None, resume: str | None) -> Launch:
+        """The session's own agent, with model and mode as they were last."""
+        return self._write(
+            session.id, session.agent, session.project, kick, resume, session.model, session.permission_mode
+        )
+
     def _write(
         self,
         session: str,
@@ -204,25 +188,27 @@ class PaneLauncher:
         project: Path,
         kick: str | None,
         resume: str | None,
-        model: str | None,
-        permission_mode: str | None,
+        model: str | None = None,
+        permission_mode: str | None = None,
     ) -> Launch:
         folder = self.folder(session)
-        order = json.loads((folder / "order.json").read_text(encoding="utf-8"))
+        order = self._order(session, agent)
+        start = order.start(agent)
         launch = agents.get(agent).launch(
             LaunchOrder(
                 session=session,
                 folder=folder,
                 project=project,
-                args=tuple(order.get("others", {}).get(agent, order["args"])),
-                env=order["env"],
+                args=start.args,
+                env=order.env,
                 draft_dir=self._drafts(project, session),
                 hook=(*ENTRY, "hook"),
                 statusline=(*ENTRY, "statusline"),
                 kick=kick,
                 resume=resume,
-                model=model,
-                permission_mode=permission_mode,
+                model=model or start.model,
+                permission_mode=permission_mode or start.permission_mode,
+                approval=start.approval,
             )
         )
         env = {**launch.env, "BATON_SESSION": session, "BATON_HOME": str(self._home)}
@@ -248,25 +234,3 @@ def began_with(folder: Path) -> Path | None:
         return Path((folder / _BEGAN).read_text(encoding="utf-8"))
     except FileNotFoundError:
         return None
-
-
-def last_order(folder: Path) -> Mapping[str, Any] | None:
-    """How a session was started (`args`, `env`), as far as that is still kept."""
-    try:
-        order: dict[str, Any] = json.loads((folder / "order.json").read_text(encoding="utf-8"))
-    except (OSError, ValueError):
-        return None
-    return order if isinstance(order.get("args"), list) else None
-
-
-def last_arguments(folder: Path) -> tuple[str, ...]:
-    """The user's own arguments that a session was started with, as far as they are still kept."""
-    order = last_order(folder)
-    return tuple(order["args"]) if order else ()
-
-
-def forget_order(folder: Path) -> None:
-    """Remove what an ended session left in its folder: it holds the environment it was started with."""
-    leftovers: Sequence[str] = ("order.json", "launch.json")
-    for name in leftovers:
-        (folder / name).unlink(missing_ok=True)

@@ -127,9 +127,17 @@ def test_at_the_first_start_the_users_own_model_and_mode_win(machine: Path) -> N
     assert rest(found.argv)[2:] == ["--permission-mode", "plan", "--model", "sonnet"]
 
 
-def test_a_mode_is_not_set_beside_skipped_permissions(machine: Path) -> None:
-    found = launch(machine, "--dangerously-skip-permissions", kick="go", permission_mode="plan")
-    assert "--permission-mode" not in found.argv
+def test_who_skips_permissions_and_is_in_another_mode_now_stays_in_that_and_may_go_back_by_hand(machine: Path) -> None:
+    found = launch(machine, "--dangerously-skip-permissions", "--verbose", kick="go", permission_mode="plan")
+    assert rest(found.argv)[2:-2] == [
+        *("--allow-dangerously-skip-permissions", "--permission-mode", "plan"),
+        "--verbose",
+    ]
+
+
+def test_a_mode_is_not_set_beside_skipped_permissions_that_are_still_skipped(machine: Path) -> None:
+    found = launch(machine, "--dangerously-skip-permissions", kick="go", permission_mode="bypassPermissions")
+    assert rest(found.argv)[2:-2] == ["--dangerously-skip-permissions"]
 
 
 def test_a_missing_program_is_named_with_the_way_to_get_it(machine: Path) -> None:

@@ -10,6 +10,7 @@ from uuid import uuid4
 from batonpass.agents.base import Launch, LaunchOrder, NotInstalled
 from batonpass.agents.claude import settings
 from batonpass.agents.claude.arguments import CONVERSATION, Arguments, parse
+from batonpass.agents.claude.wishes import MAY_SKIP, SKIP, approved
 from batonpass.disk import write_private
 
 # Marks of a surrounding Claude Code session or tmux pane: the new session has its own.
@@ -35,6 +36,8 @@ def launch(order: LaunchOrder, prime_parts: int) -> Launch:
     """Write settings and plugin into the session's folder, and say how to start. Raises LaunchError."""
     executable = program(order.env)
     args = parse(order.args)
+    if order.approval is not None:
+        args = approved(args, order.approval)
     given = args.value("--settings")
     users = settings.read_given(given, order.project) if given else {}
     settings_file = order.folder / "settings.json"
@@ -83,8 +86,12 @@ def _options(order: LaunchOrder, args: Arguments) -> list[str]:
         args = args.without(CONVERSATION)
     added: list[str] = []
     for name, value in (("--model", order.model), ("--permission-mode", order.permission_mode)):
-        if value is None or (name == "--permission-mode" and args.has("--dangerously-skip-permissions")):
+        if value is None:
             continue
+        if name == "--permission-mode" and args.has(SKIP):
+            if not restart or value == "bypassPermissions":
+                continue
+            args, added = args.without({SKIP, MAY_SKIP}), [*added, MAY_SKIP]  # else it would win over the mode
         if restart:
             args = args.without({name})
         if not args.has(name):

@@ -2,7 +2,7 @@
 
 from collections.abc import Mapping, Sequence
 
-from batonpass.agents.claude.arguments import parse
+from batonpass.agents.claude.arguments import Arguments, parse
 from batonpass.agents.wishes import Approval, Size, Wishes, repeated, size_of
 
 _SIZES = {"opus": Size.LARGE, "sonnet": Size.MEDIUM, "haiku": Size.SMALL}
@@ -10,22 +10,24 @@ _MODES = {
     "plan": Approval.PLAN,
     "default": Approval.ASK,
     "manual": Approval.ASK,
+    "dontAsk": Approval.ASK,  # what it would ask for is refused
     "acceptEdits": Approval.EDITS,
     "auto": Approval.EDITS,
     "bypassPermissions": Approval.ALL,
 }
+SKIP, MAY_SKIP = "--dangerously-skip-permissions", "--allow-dangerously-skip-permissions"
 _FLAGS = {
     Approval.PLAN: ("--permission-mode", "plan"),
     Approval.ASK: (),
     Approval.EDITS: ("--permission-mode", "acceptEdits"),
-    Approval.ALL: ("--dangerously-skip-permissions",),
+    Approval.ALL: (SKIP,),
 }
 
 
 def wishes(args: Sequence[str], model: str | None, mode: str | None) -> Wishes:
     given = parse(args)
     approval = _MODES.get(mode or given.value("--permission-mode") or "")
-    if given.has("--dangerously-skip-permissions") and mode in (None, "bypassPermissions"):
+    if given.has(SKIP) and mode in (None, "bypassPermissions"):
         approval = Approval.ALL
     folders = tuple(word for option in given.options if option.name == "--add-dir" for word in _values(option.tokens))
     return Wishes(size_of(model or given.value("--model"), _SIZES), approval, folders)
@@ -39,6 +41,17 @@ def arguments(wanted: Wishes, models: Mapping[str, str]) -> tuple[str, ...]:
         *(_FLAGS[wanted.approval] if wanted.approval else ()),
         *repeated("--add-dir", wanted.folders),
     )
+
+
+def approved(args: Arguments, approval: Approval) -> Arguments:
+    """These arguments with this approval in place of their own, also the default: settings may say another.
+
+    Who started it without any questions may go back to that by hand.
+    """
+    said = _FLAGS[approval] or ("--permission-mode", "default")
+    still = (MAY_SKIP,) if args.has(SKIP) and approval is not Approval.ALL else ()
+    added = parse((*still, *said)).options
+    return Arguments((*args.without({"--permission-mode", SKIP}).options, *added), args.prompts)
 
 
 def _values(tokens: Sequence[str]) -> Sequence[str]:

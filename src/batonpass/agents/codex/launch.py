@@ -13,6 +13,7 @@ from typing import Any
 
 from batonpass.agents.base import Launch, LaunchError, LaunchOrder, NotInstalled
 from batonpass.agents.codex.arguments import Arguments, parse
+from batonpass.agents.codex.wishes import approved
 from batonpass.disk import read_plain
 
 COMPACT_LIMIT = "BATON_CODEX_COMPACT_LIMIT"  # tells the watch where the user has Codex compact itself
@@ -35,6 +36,8 @@ def launch(order: LaunchOrder, prime_parts: int) -> Launch:
             "Hooks given with -c would replace Baton's or be replaced by them; put yours into config.toml or "
             "hooks.json of Codex, where both run. Nothing was started."
         )
+    if order.approval is not None:
+        args = approved(args, order.approval)
     restart = order.kick is not None or order.resume is not None
     if order.resume is not None:
         command: tuple[str, ...] = ("resume", order.resume)

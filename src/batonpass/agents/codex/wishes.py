@@ -2,7 +2,7 @@
 
 from collections.abc import Mapping, Sequence
 
-from batonpass.agents.codex.arguments import parse
+from batonpass.agents.codex.arguments import Arguments, parse
 from batonpass.agents.wishes import Approval, Size, Wishes, repeated, size_of
 
 _SIZES = {"nano": Size.SMALL, "mini": Size.SMALL, "gpt": Size.LARGE}
@@ -13,16 +13,31 @@ _FLAGS = {
     Approval.EDITS: ("--sandbox", "workspace-write", "--ask-for-approval", "on-request"),
     Approval.ALL: (_ALL,),
 }
+_REVIEWED = "--approve-for-me"  # by a model, within the workspace
+_APPROVING = frozenset({"--sandbox", "--ask-for-approval", _ALL, _REVIEWED})
+_SETTINGS = ("sandbox_mode", "approval_policy")
 
 
 def wishes(args: Sequence[str], model: str | None, mode: str | None) -> Wishes:
     given = parse(args)
     named = [*given.values("--model"), *([model] if model else [])]
+    sandbox, asking = (
+        _last([*_set(given, setting), *given.values(flag)])
+        for setting, flag in zip(_SETTINGS, ("--sandbox", "--ask-for-approval"), strict=True)
+    )
+    if given.values(_REVIEWED):
+        sandbox = "workspace-write"
     return Wishes(
         size_of(named[-1] if named else None, _SIZES),
-        _approval(_last(given.values("--sandbox")), _last(given.values("--ask-for-approval")), given.values(_ALL)),
+        _approval(sandbox, asking, given.values(_ALL)),
         tuple(given.values("--add-dir")),
     )
+
+
+def _set(given: Arguments, setting: str) -> list[str]:
+    """What `-c` says of a setting."""
+    pairs = (value.partition("=") for value in given.values("--config"))
+    return [value.strip().strip("\"'") for name, _, value in pairs if name.strip() == setting]
 
 
 def _approval(sandbox: str | None, asking: str | None, without_any: Sequence[str]) -> Approval | None:
@@ -34,6 +49,20 @@ def _approval(sandbox: str | None, asking: str | None, without_any: Sequence[str
     if sandbox == "workspace-write":
         return Approval.EDITS
     return Approval.ASK if sandbox or asking else None
+
+
+def approved(args: Arguments, approval: Approval) -> Arguments:
+    """These arguments with this approval in place of their own, also the default: settings may say another.
+
+    One who asks may read, and must ask for the rest.
+    """
+    kept = (o for o in args.options if o.name not in _APPROVING and not _sets_approval(o.name, o.value))
+    said = _FLAGS[approval] or _FLAGS[Approval.PLAN]
+    return Arguments((*kept, *parse(said).options), args.command, args.prompt)
+
+
+def _sets_approval(name: str, value: str) -> bool:
+    return name == "--config" and value.partition("=")[0].strip() in _SETTINGS
 
 
 def _last(values: Sequence[str]) -> str | None:

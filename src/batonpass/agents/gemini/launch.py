@@ -11,6 +11,7 @@ from batonpass.agents.gemini import overlay, resume
 from batonpass.agents.gemini.arguments import Arguments, parse
 from batonpass.agents.gemini.limits import COMPRESS_AT, compress_at
 from batonpass.agents.gemini.places import OVERLAY, USERS_HOME, user_folder, user_home
+from batonpass.agents.gemini.wishes import approved
 
 # Marks of a surrounding Gemini session or tmux pane: the new session has its own.
 _FOREIGN = frozenset(
@@ -22,6 +23,8 @@ _TRUSTED = "GEMINI_CLI_TRUSTED_FOLDERS_PATH"
 def launch(order: LaunchOrder) -> Launch:
     """Build the overlay and say how to start. Raises LaunchError."""
     executable, args = program(order.env), parse(order.args)
+    if order.approval is not None:
+        args = approved(args, order.approval)
     restart = order.kick is not None or order.resume is not None
     taken_up = order.resume if restart else args.resumed
     if taken_up is not None:

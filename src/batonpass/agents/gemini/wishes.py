@@ -2,7 +2,7 @@
 
 from collections.abc import Mapping, Sequence
 
-from batonpass.agents.gemini.arguments import parse
+from batonpass.agents.gemini.arguments import Arguments, parse
 from batonpass.agents.wishes import Approval, Size, Wishes, repeated, size_of
 
 _SIZES = {"flash-lite": Size.SMALL, "flash": Size.MEDIUM, "pro": Size.LARGE}
@@ -25,6 +25,13 @@ def _approval(modes: Sequence[str], flags: set[str]) -> Approval | None:
     if flags & {"--yolo", "-y"}:
         return Approval.ALL
     return _MODES.get(modes[-1]) if modes else None
+
+
+def approved(args: Arguments, approval: Approval) -> Arguments:
+    """These arguments with this approval in place of their own, also the default: settings may say another."""
+    kept = (option for option in args.options if option.name not in ("--approval-mode", "--yolo", "-y"))
+    said = _FLAGS[approval] or ("--approval-mode", "default")
+    return Arguments((*kept, *parse(said).options), args.conversation, args.prompt)
 
 
 def arguments(wanted: Wishes, models: Mapping[str, str]) -> tuple[str, ...]:

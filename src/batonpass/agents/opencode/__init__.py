@@ -24,6 +24,7 @@ class OpenCode(Usual):
     package: str | None = "opencode-ai"
     clear_command = "/new"
     memory_file = "AGENTS.md"
+    asks = False  # it runs commands and edits unasked, unless its configuration says otherwise
     has_hooks = False
     starts_with_prompt = False
     says_waiting = False  # without its port it does not

@@ -8,7 +8,9 @@ from collections.abc import Iterator, Mapping
 from pathlib import Path
 
 from batonpass.agents.base import Launch, LaunchError, LaunchOrder, NotInstalled
+from batonpass.agents.opencode import permissions
 from batonpass.agents.opencode.arguments import Arguments, parse
+from batonpass.agents.opencode.wishes import approved
 
 PORT = "BATON_OPENCODE_PORT"  # tells the watch where this session listens
 PASSWORD = "OPENCODE_SERVER_PASSWORD"
@@ -27,6 +29,8 @@ def launch(order: LaunchOrder) -> Launch:
     executable, args = program(order.env), parse(order.args)
     if args.folder is not None and (order.project / args.folder).resolve() != order.project.resolve():
         raise LaunchError(f"opencode would work in {args.folder}; run `baton run opencode` in that folder instead.")
+    if order.approval is not None:
+        args = approved(args, order.approval)
     restart = order.kick is not None or order.resume is not None
     port = _port(args)
     argv = [executable, *_options(order, args, restart)]
@@ -39,6 +43,8 @@ def launch(order: LaunchOrder) -> Launch:
     env = environment(order.env)
     env[PORT], env["PWD"] = str(port), str(order.project)
     env[PASSWORD] = env.get(PASSWORD) or secrets.token_urlsafe(24)  # an empty one would let everybody in
+    if order.approval is not None:
+        env |= permissions.asking(order.approval, order.project, env)
     return Launch(argv=tuple(argv), env=env, agent_session=order.resume, transcript=None, notice=NOTICE)
 
 

@@ -2,7 +2,7 @@
 
 from collections.abc import Mapping, Sequence
 
-from batonpass.agents.opencode.arguments import parse
+from batonpass.agents.opencode.arguments import Arguments, parse
 from batonpass.agents.wishes import Approval, Size, Wishes, size_of
 
 _SIZES = {
@@ -21,6 +21,13 @@ def wishes(args: Sequence[str], model: str | None, mode: str | None) -> Wishes:
     elif given.value("--agent") == "plan":
         approval = Approval.PLAN
     return Wishes(size_of(model or given.value("--model"), _SIZES), approval)
+
+
+def approved(args: Arguments, approval: Approval) -> Arguments:
+    """These arguments with this approval in place of their own; what it asks about is said in its environment."""
+    gone = (*_ALL, "--agent") if approval is Approval.PLAN else _ALL
+    kept = (option for option in args.options if option.name not in gone)
+    return Arguments((*kept, *parse(_FLAGS.get(approval, ())).options), args.conversation, args.folder)
 
 
 def arguments(wanted: Wishes, models: Mapping[str, str]) -> tuple[str, ...]:

@@ -24,6 +24,9 @@ def launch(order: LaunchOrder, prime_parts: int) -> Launch:
     settings = order.folder / "scripted.json"
     write_private(settings, json.dumps(_settings(order, prime_parts), indent=2), durable=False)
     options, prompts = _split(order.args)
+    if order.approval is not None:
+        said = _split(arguments(Wishes(approval=order.approval), {}))[0]
+        options = [*((flag, value) for flag, value in options if flag != "--permission-mode"), *said]
     if order.kick is not None or order.resume is not None:
         options, prompts = _of_restart(options, order), []
     given = dict(options)

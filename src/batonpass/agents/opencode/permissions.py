@@ -1,0 +1,102 @@
+"""What opencode asks about before it acts: it has no flag for that, but a variable that adds to its configuration."""
+
+import json
+import re
+from collections.abc import Iterator, Mapping
+from pathlib import Path
+
+from batonpass.agents.opencode.record import Entry, mapping
+from batonpass.agents.wishes import Approval
+from batonpass.disk import read_plain
+
+VARIABLE = "OPENCODE_PERMISSION"
+_OUTSIDE = ("bash", "webfetch", "websearch")
+_ASKED = {Approval.PLAN: _OUTSIDE, Approval.ASK: ("edit", *_OUTSIDE), Approval.EDITS: _OUTSIDE, Approval.ALL: ()}
+_HARMLESS = ("read", "glob", "grep", "list", "lsp", "todowrite", "question", "skill", "task")
+_NAMES = ("config.json", "opencode.json", "opencode.jsonc")
+_NOT_JSON = re.compile(r'("(?:\\.|[^"\\])*")|//[^\n]*|/\*.*?\*/|,(?=\s*[}\]])', re.DOTALL)
+
+
+def asking(approval: Approval, project: Path, env: Mapping[str, str]) -> dict[str, str]:
+    """The environment in which no more is done unasked than that. What the user has denied stays denied."""
+    asked, rules = _ASKED[approval], _configured(project, env)
+    if not asked:
+        return {}
+    patterns = {name: rule for name, rule in rules.items() if "*" in name or "?" in name}
+    said: dict[str, object] = {
+        name: _asked_about(rule)
+        for name, rule in rules.items()
+        if name in (*asked, *patterns) or _edits(name, approval)
+    }
+    if "deny" not in patterns.values():
+        said |= {tool: "ask" for tool in asked if tool not in rules}
+    if "allow" in patterns.values():  # with everything else, these would be asked about as well
+        free = (*_HARMLESS, "edit") if approval is Approval.EDITS else _HARMLESS
+        said |= {tool: "allow" for tool in free if tool not in rules}
+    return {VARIABLE: json.dumps(_merged(_decoded(env.get(VARIABLE, "")), said))}
+
+
+def _edits(name: str, approval: Approval) -> bool:
+    """Its agent for plans denies edits; a rule of the user's that allows them would win over that."""
+    return name == "edit" and approval is Approval.PLAN
+
+
+def _asked_about(rule: object) -> object:
+    if isinstance(rule, Mapping):
+        return {name: _asked_about(one) for name, one in rule.items()}
+    return "ask" if rule == "allow" else rule
+
+
+def _configured(project: Path, env: Mapping[str, str]) -> Entry:
+    """The rules of the user's configuration, as far as it is in files and variables."""
+    rules: Entry = {}
+    for settings in (*map(_read, _places(project, env)), _decoded(env.get("OPENCODE_CONFIG_CONTENT", ""))):
+        for tool, on in mapping(settings.get("tools")).items():  # as earlier versions had it
+            rules = _merged(rules, {"edit" if tool in ("write", "patch") else tool: "allow" if on else "deny"})
+        rules = _merged(rules, _rules(settings.get("permission")))
+    return _merged(rules, _decoded(env.get(VARIABLE, "")))
+
+
+def _rules(permission: object) -> Entry:
+    return {"*": permission} if isinstance(permission, str) else mapping(permission)
+
+
+def _places(project: Path, env: Mapping[str, str]) -> Iterator[Path]:
+    """The one that wins last."""
+    home = Path(env.get("HOME") or Path.home())
+    folders = [Path(env.get("XDG_CONFIG_HOME") or home / ".config") / "opencode"]
+    yield from (folder / name for folder in folders for name in _NAMES)
+    if chosen := env.get("OPENCODE_CONFIG"):
+        yield Path(chosen)
+    above = [project, *project.parents][::-1]
+    further = [home / ".opencode", *(folder / ".opencode" for folder in above)]
+    if chosen := env.get("OPENCODE_CONFIG_DIR"):
+        further.append(Path(chosen))
+    yield from (folder / name for folder in (*above, *further) for name in _NAMES[1:])
+
+
+def _read(path: Path) -> Entry:
+    try:
+        return _decoded(read_plain(path).decode("utf-8"))
+    except (OSError, ValueError):
+        return {}
+
+
+def _decoded(text: str) -> Entry:
+    """An object of JSON, which may have comments and commas too many."""
+    try:
+        return mapping(json.loads(_NOT_JSON.sub(lambda found: found[1] or "", text)))
+    except (ValueError, RecursionError):
+        return {}
+
+
+def _merged(below: Entry, above: Entry) -> Entry:
+    """As opencode merges: by name, and what is given above wins."""
+    both = {
+        name: _merged(mapping(below[name]), mapping(rule)) for name, rule in above.items() if _nested(below, name, rule)
+    }
+    return {**below, **above, **both}
+
+
+def _nested(below: Entry, name: str, rule: object) -> bool:
+    return isinstance(rule, Mapping) and isinstance(below.get(name), Mapping)
