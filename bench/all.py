@@ -25,6 +25,8 @@ COMMANDS: dict[str, list[str]] = {
     "latency": ["latency.py"],
     "facts": ["facts.py"],
     "continuity": ["continuity.py", "--seed", "1"],
+    "continuity-7": ["continuity.py", "--seed", "7"],
+    "continuity-11": ["continuity.py", "--seed", "11"],
     "redact": ["redact.py"],
 }
 _SECONDS = 1_200

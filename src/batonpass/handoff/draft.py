@@ -224,7 +224,7 @@ def _next_steps(facts: Facts, meta: Meta) -> str:
     pending = [_one_line(todo.text) for todo in facts.todos if todo.state == "pending"]
     steps += pending[:_MOST_STEPS]
     if len(pending) > _MOST_STEPS:
-        steps.append(f"Then the other {len(pending) - _MOST_STEPS} pending items, in their order.")
+        steps.append("Then the rest of what is pending, in its order.")
     if not steps:
         steps += [f"Go on: {_one_line(item.text)}" for item in facts.carried if not item.done]
     if not steps:
