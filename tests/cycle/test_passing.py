@@ -4,8 +4,21 @@ from pathlib import Path
 
 import pytest
 
-from batonpass.cycle import passing, sealing, writing
-from batonpass.cycle.moves import BOX_IN_USE, GONE, NEW_PROMPT, NOT_CLEARED, NOT_SEEN, REJECTED, Move, Result, Step, Way
+from batonpass.cycle import passing, returning, sealing, writing
+from batonpass.cycle.moves import (
+    BOX_IN_USE,
+    GONE,
+    NEW_PROMPT,
+    NOT_CLEARED,
+    NOT_SEEN,
+    REJECTED,
+    UNSERVED,
+    Move,
+    Outcome,
+    Result,
+    Step,
+    Way,
+)
 from batonpass.delivery import Channel, DeliveryState
 from batonpass.session import State
 from batonpass.store import CycleState
@@ -240,6 +253,39 @@ async def test_a_receipt_is_waited_for_while_the_turn_goes_on(passed: Scene) -> 
     passed.talk.say(f"```json\n{json.dumps(RECEIPT)}\n```")
     passed.supervisor.take_news(passed.watch)
     assert (await verifying).ok
+
+
+async def _not_served(passed: Scene, text: str, kind: str = "rate_limit") -> Outcome:
+    await passing.prime(passed.case, Move(Step.PRIME))
+    passed.clock.advance(1)
+    passed.talk.add("failed", kind=kind, text=text)
+    passed.supervisor.take_news(passed.watch)
+    return await passing.verify(passed.case, Move(Step.VERIFY))
+
+
+async def test_a_kick_whose_turn_the_provider_ended_is_no_bad_receipt_and_its_date_is_kept(passed: Scene) -> None:
+    outcome = await _not_served(passed, "You've hit your usage limit. Try again in 2 hours.")
+    assert outcome.code == UNSERVED
+    assert "scripted is not served by its provider: You've hit your usage limit" in outcome.note
+    failed = passed.watch.conversation.failure
+    assert failed is not None
+    assert passed.case.recall("refused") == {"agent": "scripted", "until": failed.at + 7200}
+
+
+async def test_a_kick_that_failed_for_another_reason_is_a_bad_receipt(passed: Scene) -> None:
+    assert (await _not_served(passed, "prompt is too long", "too_long")).code == REJECTED
+    assert passed.case.recall("refused") is None
+
+
+async def test_a_predecessor_that_keeps_the_work_is_told_why_and_not_asked_again(passed: Scene) -> None:
+    await _not_served(passed, "You've hit your usage limit.")
+    passed.launcher.begin = TALK
+    await returning.bring_back(passed.case, Move(Step.BACK, note="codex is not served by its provider: no quota"))
+    told = passed.launcher.kicks[-1] or ""
+    assert "codex is not served by its provider: no quota" in told
+    assert "Go on with the work" in told
+    await passing.close(passed.case, Move(Step.CLOSE, result=Result.POSTPONED, note="codex is not served"))
+    assert "codex is not served; scripted goes on" in passed.told[-1]
 
 
 # -- close -------------------------------------------------------------------------------------------

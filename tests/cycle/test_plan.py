@@ -1,6 +1,7 @@
 """What comes next in a cycle, whatever has happened so far."""
 
 from collections.abc import Iterator
+from dataclasses import replace
 
 import pytest
 from hypothesis import given
@@ -21,6 +22,7 @@ from batonpass.cycle.moves import (
     REJECTED,
     UNCLAIMED,
     UNSEALED,
+    UNSERVED,
     Move,
     Outcome,
     Policy,
@@ -39,7 +41,7 @@ CODES = {
     Step.SEAL: ["ok", CANNOT_WRITE, "error"],
     Step.PASS: ["ok", GONE, NEW_PROMPT, NOT_CLEARED, BOX_IN_USE, INTERRUPTED, MOVED, UNSEALED, "error"],
     Step.PRIME: ["ok", GONE, NOT_SEEN, "error"],
-    Step.VERIFY: ["ok", REJECTED, GONE, "error"],
+    Step.VERIFY: ["ok", REJECTED, UNSERVED, GONE, "error"],
     Step.BACK: ["ok", GONE, NOT_SEEN, "error"],
     Step.CLOSE: ["ok"],
 }
@@ -64,7 +66,8 @@ def steps(*codes: str, policy: Policy | None = None) -> list[str]:
 EVERY_CODE = st.sampled_from(sorted({code for codes in CODES.values() for code in codes}))
 # The last code goes on for ever: a world that never changes must not keep a cycle from its end.
 WORLDS = st.builds(lambda codes, last: [*codes, *[last] * 200], st.lists(EVERY_CODE, max_size=60), EVERY_CODE)
-POLICIES = st.builds(Policy, force=st.booleans(), auto_continue=st.booleans(), way=st.sampled_from(list(Way)))
+FLAGS = {"force": st.booleans(), "auto_continue": st.booleans(), "silent": st.booleans()}
+POLICIES = st.builds(Policy, way=st.sampled_from(list(Way)), **FLAGS)
 
 
 @given(WORLDS, POLICIES)
@@ -248,6 +251,36 @@ def test_a_receipt_that_is_never_right_ends_unverified_with_one_way_back() -> No
     history = play(iter(["ok"] * 8 + [REJECTED, "ok", REJECTED] + ["ok"] * 8 + [REJECTED, "ok", REJECTED]), Policy())
     backs = sum(1 for move, _ in history if move.step is Step.BACK)
     assert (backs, history[-1][0].result) == (1, Result.UNVERIFIED)
+
+
+def _from_the_pass(codes: list[str], policy: Policy) -> tuple[list[str], Result]:
+    played = play(iter(codes), policy)
+    moves = [str(move.step) for move, _ in played]
+    return moves[moves.index("pass") :], played[-1][0].result
+
+
+def test_an_heir_that_is_not_served_is_kicked_no_second_time_and_the_predecessor_goes_on_itself() -> None:
+    found = _from_the_pass(["ok"] * 8 + [UNSERVED], Policy(way=Way.SWITCH))
+    assert found == (["pass", "prime", "verify", "back", "close"], Result.POSTPONED)
+
+
+def test_an_heir_that_is_not_served_keeps_the_session_where_the_predecessor_is_not_either() -> None:
+    silent = Policy(way=Way.SWITCH, silent=True, force=True)
+    found = _from_the_pass(["ok"] * 4 + [UNSERVED], silent)
+    assert found == (["pass", "prime", "verify", "close"], Result.UNVERIFIED)
+
+
+@pytest.mark.parametrize("way", [Way.CLEAR, Way.RESPAWN])
+def test_the_same_agent_would_be_served_no_better_in_its_old_conversation(way: Way) -> None:
+    found = _from_the_pass(["ok"] * 8 + [UNSERVED], Policy(way=way))
+    assert found == (["pass", "prime", "verify", "close"], Result.UNVERIFIED)
+
+
+@given(WORLDS, POLICIES)
+def test_an_agent_that_cannot_be_asked_is_never_asked_nor_brought_back(codes: list[str], policy: Policy) -> None:
+    unspoken = [code for code in codes if code != NEW_PROMPT]  # a person who speaks to it sees whether it answers
+    played = {move.step for move, _ in play(iter(unspoken), replace(policy, way=Way.SWITCH, silent=True))}
+    assert played.isdisjoint({Step.ASK, Step.BACK})
 
 
 def test_auto_continue_off_ends_after_the_seal_with_a_pending_file() -> None:

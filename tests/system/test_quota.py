@@ -4,6 +4,8 @@ import json
 import time
 from typing import Any
 
+import pytest
+
 from tests.system.house import House, Session
 
 TASK = "make the reader survive torn lines"
@@ -14,9 +16,15 @@ def _configured(house: House, **quota: float) -> None:
     house.configure(json.dumps(settings))
 
 
-def _failing(house: House, name: str, text: str, error: str = "rate_limit", times: int = 1) -> Session:
-    fault = {"fault": "api_error", "error": error, "text": text, "turn": 1, "times": times}
-    session = house.run(name, brain={"jumps": {}}, faults=[fault])
+def _failing(house: House, name: str, text: str, error: str = "rate_limit", seconds: float = 0.0) -> Session:
+    """Its provider ends one turn with these words, and serves every later one, whatever process that is in.
+
+    With `seconds`, the words end with the date so long from when the turn begins.
+    """
+    session = house.run(name, brain={"jumps": {}})
+    told = f"{text}|{time.time() + seconds:.0f}" if seconds else text
+    once = str(house.folder / f"{name}.struck")
+    session.misbehave({"fault": "api_error", "error": error, "text": told, "once": once})
     session.say(TASK)
     return session
 
@@ -37,8 +45,8 @@ def test_a_limit_that_is_over_soon_is_waited_for_and_the_agent_told_to_go_on(hou
 def test_at_the_end_of_a_quota_another_agent_goes_on_and_the_first_comes_back(house: House) -> None:
     _configured(house, wait_minutes=0)
     house.start()
-    back = time.time() + 12
-    session = _failing(house, "quota", f"usage limit reached|{back:.0f}")
+    back = time.time() + 11
+    session = _failing(house, "quota", "usage limit reached", seconds=12)
     first = session.cycle()
     assert (first["state"], first["way"]) == ("done", "switch")
     status = session.status
@@ -68,3 +76,54 @@ def test_a_lost_sign_in_with_nobody_else_calls_a_person_once(house: House) -> No
     assert len(told) == 1
     session.say("I have signed in")
     house.wait("it is well again", lambda: session.status["setback"] is None)
+
+
+@pytest.mark.long
+def test_where_the_next_agent_cannot_be_started_the_first_one_goes_on_when_it_serves_again(house: House) -> None:
+    settings: dict[str, Any] = {"agents": {"scripted": {}, "codex": {}}, "quota": {"wait_minutes": 0}}
+    house.configure(json.dumps(settings))  # and there is no codex here
+    house.start()
+    session = _failing(house, "not-there", "usage limit reached", seconds=8)
+    assert session.cycle()["state"] == "pending"
+    house.wait("it is told to go on", lambda: [text for text in session.prompts() if " again " in text])
+    house.wait("it is well again", lambda: session.status["setback"] is None and session.status["used"])
+    assert session.status["agent"] == "scripted"
+    assert len(house.cycles(session.id)) == 1
+
+
+def _exhausted(house: House, name: str, text: str) -> None:
+    """The understudy's provider ends every turn with these words."""
+    faults = house.folder / f"{name}.understudy.json"
+    faults.write_text(json.dumps([{"fault": "api_error", "error": "rate_limit", "text": text}]), encoding="utf-8")
+    agents = {"scripted": {}, "understudy": {"args": ["--faults", str(faults)]}}
+    house.configure(json.dumps({"agents": agents, "quota": {"wait_minutes": 0}}))
+
+
+def test_an_heir_that_has_no_quota_gives_the_work_back_at_once(house: House) -> None:
+    _exhausted(house, "heir", "You've hit your usage limit. Try again in 6 days.")
+    house.start()
+    session = house.run("heir", brain={"jumps": {}})
+    session.say(TASK)
+    before = house.wait("the first turn is over", lambda: session.status if session.status["used"] else None)
+    house.baton("handoff", "--to", "understudy", cwd=session.project, code=1)
+    cycle = session.cycle()
+    assert cycle["state"] == "postponed"
+    assert "understudy is not served by its provider" in cycle["note"]
+    after = session.until_state("idle")
+    assert (after["agent"], after["agent_session"]) == ("scripted", before["agent_session"])
+    assert session.arrived() == ["ask", "kick", "back"], "one kick, and nobody is asked again"
+
+
+@pytest.mark.long
+def test_when_the_stand_in_has_no_quota_either_whoever_serves_first_goes_on(house: House) -> None:
+    _exhausted(house, "both", "You've hit your usage limit. Try again in 6 days.")
+    house.start()
+    session = _failing(house, "both", "usage limit reached", seconds=12)
+    first = session.cycle()
+    assert (first["state"], first["way"]) == ("unverified", "switch")
+    second = session.cycle(2)
+    assert (second["state"], second["way"]) == ("done", "switch")
+    assert "understudy stopped because of its quota" in second["cause"]
+    house.wait("all is well", lambda: session.status["setback"] is None)
+    assert session.until_state("idle")["agent"] == "scripted"
+    assert set(session.tags().values()) == {1}

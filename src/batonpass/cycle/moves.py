@@ -50,6 +50,7 @@ NOT_CLEARED = "not_cleared"
 BOX_IN_USE = "box_in_use"
 INTERRUPTED = "interrupted"  # somebody typed at the same moment: nothing was sent
 REJECTED = "rejected"
+UNSERVED = "unserved"  # the successor's provider ended the turn of its kick
 CANNOT_WRITE = "cannot_write"
 MOVED = "moved"  # the user went to another conversation: nothing is typed or cleared there
 UNSEALED = "unsealed"  # the sealed handoff is not on disk as it was sealed

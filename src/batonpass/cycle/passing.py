@@ -23,6 +23,7 @@ from batonpass.cycle.moves import (
     Step,
     Way,
 )
+from batonpass.cycle.refusal import refusal
 from batonpass.cycle.returning import STARTED_SECONDS, bind_anew, start_anew
 from batonpass.cycle.sealed import as_sealed, forget_copy, text_of
 from batonpass.cycle.writing import ELSEWHERE
@@ -269,6 +270,8 @@ async def verify(case: Case, move: Move) -> Outcome:
     found = statement()
     if found is None and watch.gone:
         return _gone(case, Step.VERIFY, "the successor died before its receipt")
+    if found is None and (refused := refusal(case, mark)) is not None:
+        return refused
     if found is None:
         problems: tuple[str, ...] = ("the answer does not begin with the receipt",)
     else:
@@ -339,6 +342,8 @@ async def _tell(case: Case, move: Move) -> None:
         Result.UNVERIFIED: f"{name}: the successor's receipt was not accepted ({move.note}); "
         f"{f'the old conversation {old} can still be resumed; ' if old else ''}the handoff is {document}",
         Result.FAILED: f"{name}: {move.note}",
-        Result.POSTPONED: f"{name}: handoff postponed ({move.note}); it is tried again at the next reading",
+        Result.POSTPONED: f"{name}: {move.note}; {case.watch.session.agent} goes on, and the handoff is {document}"
+        if case.recall("refused")
+        else f"{name}: handoff postponed ({move.note}); it is tried again at the next reading",
     }
     await case.stage.notify(case.watch.session.id, sentences[move.result])

@@ -17,6 +17,7 @@ from batonpass.cycle.moves import (
     NOT_CLEARED,
     UNCLAIMED,
     UNSEALED,
+    UNSERVED,
     Move,
     Outcome,
     Policy,
@@ -240,19 +241,31 @@ def _after_verify(history: Sequence[Outcome], last: Outcome, policy: Policy) -> 
         return Move(Step.CLOSE, result=Result.DONE)
     if last.code == GONE:
         return _replace_successor(history, last, policy)
+    backs = 0 if policy.silent else policy.max_backs  # one that cannot be asked need not be brought back
+    may_go_back = _count(history, Step.BACK) < backs
+    if last.code == UNSERVED:  # another kick would end as this one, and so would the same agent's old conversation
+        if may_go_back and policy.way is Way.SWITCH:
+            return Move(Step.BACK, note=last.note)
+        return Move(Step.CLOSE, result=Result.UNVERIFIED, note=last.note)
     wrong = _texts(last.data.get("problems"))
     if _count(_since_pass(history), Step.VERIFY) < 2:
         return Move(Step.PRIME, attempt=_count(history, Step.PRIME) + 1, missing=wrong, way=_way(history, policy))
-    if _count(history, Step.BACK) < policy.max_backs:
+    if may_go_back:
         return Move(Step.BACK, missing=wrong)
     return Move(Step.CLOSE, result=Result.UNVERIFIED, note=last.note)
 
 
 def _after_back(history: Sequence[Outcome], last: Outcome, policy: Policy) -> Move:
-    """The predecessor is there again and knows what its successor got wrong: ask, seal and pass once more."""
-    if last.ok:
-        return Move(Step.SAFE_POINT)
-    return Move(Step.CLOSE, result=Result.UNVERIFIED, note=last.note)
+    """The predecessor is there again and knows what its successor got wrong: ask, seal and pass once more.
+
+    Where the successor was not served, it goes on itself.
+    """
+    if not last.ok:
+        return Move(Step.CLOSE, result=Result.UNVERIFIED, note=last.note)
+    unserved = next((o.note for o in history[-2:-1] if o.step is Step.VERIFY and o.code == UNSERVED), None)
+    if unserved is not None:
+        return Move(Step.CLOSE, result=Result.POSTPONED, note=unserved)
+    return Move(Step.SAFE_POINT)
 
 
 def _after_close(history: Sequence[Outcome], last: Outcome, policy: Policy) -> Move | None:

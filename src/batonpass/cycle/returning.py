@@ -80,7 +80,7 @@ async def bring_back(case: Case, move: Move) -> Outcome:
         attempt=move.attempt,
         channel=Channel.ARGV if control is None else Channel.API,
         state=DeliveryState.SENT if control is None else DeliveryState.OFFERED,
-        text=case.clean(prompts.back(mark, move.missing, await _changed_since(case))),
+        text=case.clean(await _word(case, mark, move)),
         offered=case.stage.clock.now(),
     )
     if given.channel is Channel.API:
@@ -93,6 +93,12 @@ async def bring_back(case: Case, move: Move) -> Outcome:
     if watch.conversation.prompted(mark) is not None and watch.conversation.agent_session == old:
         return Outcome(Step.BACK, note="the predecessor is back")
     return Outcome(Step.BACK, NOT_SEEN, "the predecessor did not come back")
+
+
+async def _word(case: Case, mark: str, move: Move) -> str:
+    """What it is told first; a move with a note is one that leaves the work with it."""
+    changed = await _changed_since(case)
+    return prompts.stay(mark, move.note, changed) if move.note else prompts.back(mark, move.missing, changed)
 
 
 async def _show_again(case: Case, old: str, given: Delivery) -> str | None:

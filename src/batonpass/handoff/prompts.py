@@ -108,16 +108,18 @@ def changed_files(facts: Facts) -> tuple[str, ...]:
 
 def back(tag: str, problems: Sequence[str], changes: Sequence[str]) -> str:
     """The first word to a predecessor that was brought back, with what its successor did meanwhile."""
+    listed = "\n".join(f"- {problem}" for problem in problems) or "- It gave none."
+    return _filled("back", None, {"tag": tag, "problems": listed, "changed": _did(changes)})
+
+
+def stay(tag: str, why: str, changes: Sequence[str]) -> str:
+    """The first word to a predecessor that keeps the work, because its successor was not served."""
+    return _filled("stay", None, {"tag": tag, "problems": f"- {why}", "changed": _did(changes)})
+
+
+def _did(changes: Sequence[str]) -> str:
     did = "\n".join(f"- {change}" for change in changes)
-    return _filled(
-        "back",
-        None,
-        {
-            "tag": tag,
-            "problems": "\n".join(f"- {problem}" for problem in problems) or "- It gave none.",
-            "changed": f"What it changed meanwhile:\n{did}\n" if did else "It changed no file.\n",
-        },
-    )
+    return f"What it changed meanwhile:\n{did}\n" if did else "It changed no file.\n"
 
 
 def restored(tag: str) -> str:
@@ -163,6 +165,7 @@ _NEEDED = {
     "kick": ("tag", "handoff", "receipt"),
     "correct": ("tag", "problems", "receipt"),
     "back": ("tag", "problems"),
+    "stay": ("tag", "problems"),
     "restored": ("tag",),
     "again": ("tag",),
 }
