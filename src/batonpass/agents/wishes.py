@@ -1,5 +1,6 @@
 """What a user wants of an agent, in words that mean the same for every agent: so another one can be started alike."""
 
+import re
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from enum import StrEnum
@@ -41,13 +42,15 @@ class Wishes:
 
 
 def size_of(model: str | None, names: Mapping[str, Size]) -> Size | None:
-    """The class of a model by a part of its name; None for one that says nothing.
+    """The class of a model by a word of its name; None for one that says nothing.
 
     >>> size_of("claude-opus-4-6[1m]", {"opus": Size.LARGE})
     <Size.LARGE: 'large'>
+    >>> size_of("google/gemini-2.5-pro", {"mini": Size.SMALL, "pro": Size.LARGE})
+    <Size.LARGE: 'large'>
     """
-    lower = (model or "").lower()
-    return next((size for part, size in names.items() if part in lower), None)
+    words = re.findall("[a-z]+", (model or "").lower())
+    return next((size for word, size in names.items() if word in words), None)
 
 
 def repeated(flag: str, values: Sequence[str]) -> tuple[str, ...]:

@@ -5,7 +5,7 @@ from collections.abc import Mapping, Sequence
 from batonpass.agents.gemini.arguments import Arguments, parse
 from batonpass.agents.wishes import Approval, Size, Wishes, repeated, size_of
 
-_SIZES = {"flash-lite": Size.SMALL, "flash": Size.MEDIUM, "pro": Size.LARGE}
+_SIZES = {"lite": Size.SMALL, "flash": Size.MEDIUM, "pro": Size.LARGE}
 _MODES = {"plan": Approval.PLAN, "default": Approval.ASK, "auto_edit": Approval.EDITS, "yolo": Approval.ALL}
 _FLAGS = {approval: ("--approval-mode", mode) for mode, approval in _MODES.items()} | {Approval.ASK: ()}
 
