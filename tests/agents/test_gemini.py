@@ -9,39 +9,16 @@ from pathlib import Path
 
 import pytest
 
-from batonpass.agents.base import Binding, HookKind, HookReport, LaunchError, LaunchOrder, NotInstalled
+from batonpass.agents.base import Binding, HookKind, HookReport, LaunchError, NotInstalled
 from batonpass.agents.gemini import Gemini
 from batonpass.agents.gemini.arguments import parse
 from batonpass.agents.gemini.limits import COMPRESS_AT, compress_at, usable, window
 from batonpass.agents.gemini.overlay import EXTENSION
 from batonpass.agents.gemini.places import read_settings
 from batonpass.session import State
+from tests.agents.gemini_launch import NEW, OLD, given, named, order, overlay, users
 
 FIXTURES = Path(__file__).parents[1] / "fixtures" / "gemini"
-HOOK = ("/usr/bin/python", "-I", "/a b/_entry.py", "hook")
-OLD, NEW = "e412b7a3-d8e1-4710-a248-2b738870c017", "62ce8fcf-59fd-4c5f-9220-36e6f2b9c974"
-
-
-def order(tmp_path: Path, *args: str, **more: object) -> LaunchOrder:
-    program = tmp_path / "bin" / "gemini"
-    program.parent.mkdir(exist_ok=True)
-    program.touch(mode=0o755)
-    folder = tmp_path / "session"
-    folder.mkdir(exist_ok=True)
-    env = {"PATH": str(program.parent), "HOME": str(tmp_path / "home"), "TMUX": "x", "GEMINI_SESSION_ID": "x"}
-    known = {"folder": folder, "project": tmp_path, "draft_dir": tmp_path / "d", "statusline": (), "env": env}
-    return LaunchOrder(session="ab12", args=args, hook=HOOK, **{**known, **more})  # type: ignore[arg-type]
-
-
-def users(tmp_path: Path, name: str, content: str = "{}") -> Path:
-    path = tmp_path / "home" / ".gemini" / name
-    path.parent.mkdir(parents=True, exist_ok=True)
-    path.write_text(content, encoding="utf-8")
-    return path
-
-
-def overlay(tmp_path: Path) -> Path:
-    return tmp_path / "session" / "gemini-home" / ".gemini"
 
 
 # -- launch -----------------------------------------------------------------------------------------
@@ -50,9 +27,10 @@ def overlay(tmp_path: Path) -> Path:
 def test_the_session_gets_a_home_of_links_and_one_extension_with_hooks(tmp_path: Path) -> None:
     settings, memory = users(tmp_path, "settings.json"), users(tmp_path, "GEMINI.md", "be kind")
     own = users(tmp_path, "extensions/mine/gemini-extension.json")
-    before = sorted(path for path in (tmp_path / "home").rglob("*") if path.name not in ("tmp", "history"))
+    folders = ("tmp", "history", "policies")
+    before = sorted(path for path in (tmp_path / "home").rglob("*") if path.name not in folders)
     launch = Gemini().launch(order(tmp_path))
-    assert sorted(path for path in (tmp_path / "home").rglob("*") if path.name not in ("tmp", "history")) == before
+    assert sorted(path for path in (tmp_path / "home").rglob("*") if path.name not in folders) == before
     here = overlay(tmp_path)
     assert launch.env["GEMINI_CLI_HOME"] == str(here.parent)
     assert launch.env["GEMINI_CLI_TRUSTED_FOLDERS_PATH"] == str(settings.with_name("trustedFolders.json"))
@@ -100,26 +78,26 @@ def test_a_session_inside_another_one_has_the_users_home_behind_it_and_not_the_o
 def test_a_new_session_has_an_id_before_it_starts(tmp_path: Path) -> None:
     launch = Gemini().launch(order(tmp_path, "--yolo", "-m", "gemini-2.5-pro", "please", "begin"))
     assert launch.agent_session is not None
-    assert launch.argv[1:] == (
+    assert given(launch) == (
         "--yolo", "-m", "gemini-2.5-pro", "--session-id", launch.agent_session, "--prompt-interactive=please begin"
     )  # fmt: skip
     assert not {"TMUX", "GEMINI_SESSION_ID"} & set(launch.env)
 
 
 def test_a_restart_repeats_the_users_options_and_neither_conversation_nor_prompt(tmp_path: Path) -> None:
-    given = ("-m", "gemini-2.5-pro", "-r", "latest", "-i", "my first words")
-    launch = Gemini().launch(order(tmp_path, *given, kick="- go on", model="gemini-2.5-flash"))
-    assert launch.argv[1:3] == ("-m", "gemini-2.5-pro")
-    assert launch.argv[3:] == ("--session-id", launch.agent_session, "--prompt-interactive=- go on")
-    back = Gemini().launch(order(tmp_path, *given, kick="welcome back", resume=OLD))
-    assert back.argv[3:] == ("--resume", OLD, "--prompt-interactive=welcome back")
+    wanted = ("-m", "gemini-2.5-pro", "-r", "latest", "-i", "my first words")
+    launch = Gemini().launch(order(tmp_path, *wanted, kick="- go on", model="gemini-2.5-flash"))
+    assert given(launch)[:2] == ("-m", "gemini-2.5-pro")
+    assert given(launch)[2:] == ("--session-id", launch.agent_session, "--prompt-interactive=- go on")
+    back = Gemini().launch(order(tmp_path, *wanted, kick="welcome back", resume=OLD))
+    assert given(back)[2:] == ("--resume", OLD, "--prompt-interactive=welcome back")
     assert back.agent_session == OLD
 
 
-@pytest.mark.parametrize(("given", "known"), [(("-r", OLD), OLD), (("--session-id", NEW), NEW), (("-r",), None)])
-def test_a_conversation_that_the_user_chose_is_kept(tmp_path: Path, given: tuple[str, ...], known: str | None) -> None:
-    launch = Gemini().launch(order(tmp_path, *given, "--yolo"))
-    assert launch.argv[1:] == ("--yolo", *given)
+@pytest.mark.parametrize(("chosen", "known"), [(("-r", OLD), OLD), (("--session-id", NEW), NEW), (("-r",), None)])
+def test_a_conversation_that_the_user_chose_is_kept(tmp_path: Path, chosen: tuple[str, ...], known: str | None) -> None:
+    launch = Gemini().launch(order(tmp_path, *chosen, "--yolo"))
+    assert given(launch) == ("--yolo", *chosen)
     assert launch.agent_session == known
 
 
@@ -142,9 +120,9 @@ def test_a_program_that_is_missing_is_told_with_the_command_that_installs_it(tmp
 
 
 def test_only_a_plain_name_in_the_draft_folder_may_be_written_without_asking(tmp_path: Path) -> None:
-    Gemini().launch(order(tmp_path, draft_dir=Path("/p+q/.baton/drafts/ab12")))
-    rule = (overlay(tmp_path) / "policies" / f"{EXTENSION}.toml").read_text(encoding="utf-8")
-    (line,) = [line for line in rule.splitlines() if line.startswith("argsPattern")]
+    launch = Gemini().launch(order(tmp_path, draft_dir=Path("/p+q/.baton/drafts/ab12")))
+    written = Path(named(launch)[-1]).read_text(encoding="utf-8")
+    (line,) = [line for line in written.splitlines() if line.startswith("argsPattern")]
     pattern = re.compile(json.loads(line.partition(" = ")[2]))
     assert pattern.search('{"content":"x","file_path":"/p+q/.baton/drafts/ab12/handoff-1.md"}')
     for path in ("/p+q/.baton/drafts/ab12/../x", "/ppq/.baton/drafts/ab12/a.md", "/p+q/.baton/drafts/ab12/a/b.md"):
@@ -218,6 +196,16 @@ def test_a_typed_handoff_is_told_by_the_text_behind_it(tmp_path: Path) -> None:
     other = Gemini().report({**payload, "prompt": "please begin"})
     assert other is not None
     assert other.handoff_requested is None
+
+
+def test_a_typed_handoff_without_a_reason_has_none(tmp_path: Path) -> None:
+    Gemini().launch(order(tmp_path))
+    command = overlay(tmp_path) / "extensions" / EXTENSION / "commands" / "handoff.toml"
+    text = command.read_text(encoding="utf-8").partition('"""')[2].partition('"""')[0]
+    payload = {"hook_event_name": "BeforeAgent", "session_id": OLD, "prompt": text.replace("{{args}}", "").strip()}
+    report = Gemini().report(payload)
+    assert report is not None
+    assert report.handoff_requested == ""
 
 
 def test_answers_have_the_form_that_it_reads() -> None:

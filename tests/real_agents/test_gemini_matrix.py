@@ -82,6 +82,31 @@ def test_what_stands_at_a_dialog_is_told_and_left_to_a_person_and_a_restart_keep
     assert gemini_model.requests[-1].user_texts == ["please begin", "write it down"]
 
 
+def test_the_users_policies_hold_and_what_is_allowed_for_all_future_sessions_is_kept_with_them(
+    gemini_baton: Baton, gemini_model: GeminiModel, gemini_home: dict[str, str], project: Path
+) -> None:
+    home = Path(gemini_home["HOME"]) / ".gemini"
+    settings = json.loads((home / "settings.json").read_text(encoding="utf-8"))
+    settings["security"]["enablePermanentToolApproval"] = True
+    (home / "settings.json").write_text(json.dumps(settings), encoding="utf-8")
+    (home / "policies").mkdir()
+    denied = '[[rule]]\ntoolName = "run_shell_command"\ndecision = "deny"\npriority = 900\n'
+    (home / "policies" / "mine.toml").write_text(denied, encoding="utf-8")
+    gemini_model.brain = Worker(WorkerSettings(start=61_234, tool="none"))
+    gemini_model.script(Reply("I look.", tools=(ToolUse("shell", {"command": "touch made-by-shell"}),)))
+    gemini_baton.start_gemini("-m", "gemini-2.5-pro", "-i", "please begin")
+    gemini_baton.rest()
+    assert not [text for text in gemini_baton.told() if "waits for a person" in text], "it was denied, not asked for"
+    assert not (project / "made-by-shell").exists()
+    gemini_model.script(Reply("I write.", tools=(ToolUse("write", {"path": "x.md", "content": "x"}),)))
+    gemini_baton.say("write it down")
+    gemini_baton.until(lambda: "in all future sessions" in gemini_baton.screen(), "the question")
+    gemini_baton.press("3")  # the person's own
+    saved = home / "policies" / "auto-saved.toml"
+    gemini_baton.until(saved.exists, "the answer among the user's policies")
+    assert "write_file" in saved.read_text(encoding="utf-8")
+
+
 def test_two_sessions_in_one_folder_are_never_taken_for_each_other(
     gemini_baton: Baton, gemini_model: GeminiModel
 ) -> None:

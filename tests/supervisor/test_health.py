@@ -122,6 +122,30 @@ async def test_what_an_agent_leaves_running_behind_a_pane_that_vanished_is_ended
     assert scene.saved is State.DEAD
 
 
+async def test_what_an_agent_leaves_behind_is_put_right_while_it_runs_and_at_its_end_and_a_person_is_told(
+    scene: Scene, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    said = iter([["a file is kept beside yours"], [], ["and another"]])
+    monkeypatch.setattr(scene.agent, "tend", lambda binding: next(said))
+    await scene.look(2)
+    assert scene.told == ["shop: a file is kept beside yours"]
+    scene.server.panes = [replace(ALIVE, dead=True, dead_status=0)]
+    await scene.look(2)
+    assert (scene.saved, scene.told[1:]) == (State.ENDED, ["shop: and another"])
+
+
+async def test_what_cannot_be_put_right_keeps_no_session_from_ending(
+    scene: Scene, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def fail(binding: object) -> list[str]:
+        raise OSError("no space left")
+
+    monkeypatch.setattr(scene.agent, "tend", fail)
+    scene.server.panes = [replace(ALIVE, dead=True, dead_status=0)]
+    await scene.look()
+    assert scene.saved is State.ENDED
+
+
 async def test_a_dialog_behind_which_an_agent_calls_itself_idle_is_told(
     scene: Scene, monkeypatch: pytest.MonkeyPatch
 ) -> None:

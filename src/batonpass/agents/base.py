@@ -284,8 +284,11 @@ class Agent(Protocol):
         """Files whose change means that `status` may answer differently now; of a folder, any file in it."""
         ...
 
-    def tend(self, binding: Binding) -> None:
-        """Put right what the agent leaves behind that would harm a conversation; asked for every second or so."""
+    def tend(self, binding: Binding) -> Sequence[str]:
+        """Put right what the agent leaves behind that would do harm; asked for every second or so, and at its end.
+
+        Gives what a person should know of it, in sentences. Raises OSError.
+        """
         ...
 
     def restarts(self, status: int | None, binding: Binding) -> bool:

@@ -37,8 +37,9 @@ class Usual:
     def control(self, binding: Binding) -> Control | None:
         return None
 
-    def tend(self, binding: Binding) -> None:
+    def tend(self, binding: Binding) -> Sequence[str]:
         """Nothing to do: it leaves nothing behind that would do harm."""
+        return ()
 
     def restarts(self, status: int | None, binding: Binding) -> bool:
         return False

@@ -62,7 +62,7 @@ class Health:
             self._supervisor.follow_word(watch)
             self._supervisor.take_news(watch)
             await self._check_hooks(watch)
-            watch.agent.tend(watch.binding)
+            await self._tend(watch)
             await self._read_screen(watch)
             await self._check_dialog(watch)
             self._supervisor.show_line(watch)
@@ -150,6 +150,10 @@ class Health:
         watch.status = Status(state)
         watch.changed()
         self._supervisor.persist(watch)
+        try:
+            await self._tend(watch)
+        except OSError as error:
+            log.warning("what %s left behind could not be put right: %s", watch.session.name, error)
         if closed:
             await self._close(watch)
         elif watch.step is None:
@@ -160,6 +164,10 @@ class Health:
                 return
             rescue = f"what it knew is in its record, go on from that with: baton continue --from {watch.session.id}"
             await self._supervisor.notify(watch.session.id, f"{name} died: {why}; {rescue}")
+
+    async def _tend(self, watch: Watch) -> None:
+        for word in watch.agent.tend(watch.binding):
+            await self._supervisor.notify(watch.session.id, f"{watch.session.name}: {word}")
 
     async def _close(self, watch: Watch) -> None:
         pane = watch.session.pane

@@ -5,6 +5,7 @@ from collections.abc import Mapping, Sequence
 from datetime import datetime
 from pathlib import Path
 
+from batonpass.agents import processes
 from batonpass.agents.base import (
     Binding,
     Box,
@@ -19,7 +20,7 @@ from batonpass.agents.base import (
 )
 from batonpass.agents.gemini import hooks_off, launch, limits, past, resume, running, status, wishes
 from batonpass.agents.gemini import screen as display
-from batonpass.agents.gemini.overlay import HANDOFF
+from batonpass.agents.gemini.overlay import HANDOFF, give_back
 from batonpass.agents.gemini.record import Journal
 from batonpass.agents.hook_wire import text
 from batonpass.agents.usual import HookAnswers, Usual
@@ -36,6 +37,7 @@ _KINDS = {
     "Notification": HookKind.NOTIFICATION,
     "PreCompress": HookKind.OTHER,  # it comes before every request, compressing or not
 }
+_STILL_SECONDS = 3.0  # what the program has just written it may write again
 
 
 class Gemini(HookAnswers, Usual):
@@ -111,9 +113,11 @@ class Gemini(HookAnswers, Usual):
     def state_files(self, binding: Binding) -> Sequence[Path]:
         return ()
 
-    def tend(self, binding: Binding) -> None:
+    def tend(self, binding: Binding) -> Sequence[str]:
         if binding.agent_session is not None:
             resume.tend(binding.agent_session, binding.env)
+        ended = binding.pid is None or not processes.alive(binding.pid)
+        return give_back(binding.folder, binding.env, still=0.0 if ended else _STILL_SECONDS)
 
     def restarts(self, status: int | None, binding: Binding) -> bool:
         return resume.restarts(status, binding)
@@ -143,7 +147,7 @@ def _handoff(prompt: str | None) -> str | None:
     """The arguments of a typed /handoff, which arrives as the text behind it; None when it is another prompt."""
     if not (prompt or "").strip().startswith(HANDOFF):
         return None
-    return (prompt or "").partition("Reason given:")[2].strip().partition("\n")[0].strip()
+    return (prompt or "").partition("Reason given:")[2].partition("\n")[0].strip()
 
 
 def _time(stamp: object) -> float:

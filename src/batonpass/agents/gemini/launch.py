@@ -1,17 +1,20 @@
 """How a Gemini CLI session is started, restarted and brought back: in an overlay, so that no file is changed."""
 
+import logging
 import os
 import shutil
 from collections.abc import Iterator, Mapping
 from pathlib import Path
 from uuid import uuid4
 
-from batonpass.agents.base import Launch, LaunchOrder, NotInstalled
+from batonpass.agents.base import Launch, LaunchError, LaunchOrder, NotInstalled
 from batonpass.agents.gemini import overlay, resume
 from batonpass.agents.gemini.arguments import Arguments, parse
 from batonpass.agents.gemini.limits import COMPRESS_AT, compress_at
-from batonpass.agents.gemini.places import OVERLAY, USERS_HOME, user_folder, user_home
+from batonpass.agents.gemini.places import OVERLAY, USERS_HOME, policy_files, read_settings, user_folder, user_home
 from batonpass.agents.gemini.wishes import approved
+
+log = logging.getLogger(__name__)
 
 # Marks of a surrounding Gemini session or tmux pane: the new session has its own.
 _FOREIGN = frozenset(
@@ -21,20 +24,31 @@ _TRUSTED = "GEMINI_CLI_TRUSTED_FOLDERS_PATH"
 
 
 def launch(order: LaunchOrder) -> Launch:
-    """Build the overlay and say how to start. Raises LaunchError."""
+    """Build the overlay and say how to start. Raises LaunchError; then nothing of the user's was lost or replaced."""
     executable, args = program(order.env), parse(order.args)
     if order.approval is not None:
         args = approved(args, order.approval)
     restart = order.kick is not None or order.resume is not None
     taken_up = order.resume if restart else args.resumed
-    if taken_up is not None:
-        resume.keep_copy(taken_up, order.env, order.folder)
+    _keep(order, taken_up)
     conversation, agent_session = _conversation(order, args, restart)
     prompt = order.kick if restart else args.prompt
-    argv = [executable, *_options(args), *conversation]
+    argv = [executable, *_options(args), *_policies(order, args), *conversation]
     if prompt is not None:
         argv.append(f"--prompt-interactive={prompt}")
     return Launch(argv=tuple(argv), env=_environment(order), agent_session=agent_session, transcript=None)
+
+
+def _keep(order: LaunchOrder, taken_up: str | None) -> None:
+    """Keep what a start could destroy: the record that is resumed, and what the last process left in the overlay."""
+    try:
+        if taken_up is not None:
+            resume.keep_copy(taken_up, order.env, order.folder)
+        for word in overlay.give_back(order.folder, order.env):
+            log.warning("%s", word)
+    except OSError as error:
+        kept = "what must be kept before it could not be copied"
+        raise LaunchError(f"Gemini CLI was not started, for {kept}: {error}; mend that and try again.") from None
 
 
 def _conversation(order: LaunchOrder, args: Arguments, restart: bool) -> tuple[list[str], str | None]:
@@ -54,6 +68,26 @@ def _options(args: Arguments) -> Iterator[str]:
     chosen = args.values("--extensions")
     if chosen and chosen != ["none"]:
         yield from ("--extensions", overlay.EXTENSION)
+
+
+def _policies(order: LaunchOrder, args: Arguments) -> Iterator[str]:
+    """Names Baton's rule beside all others that hold: who names policies on the command line has no others.
+
+    Those of a project hold only where it is trusted, and an administrator's are not for Baton to name: then it is not
+    named, and a person is asked whether the draft may be written.
+    """
+    settled = {path: read_settings(path).get("policyPaths") for path in policy_files(order.project, order.env)}
+    users = settled.pop(user_folder(order.env) / "settings.json")
+    if args.values("--policy"):
+        paths: list[object] = []
+    elif any(settled.values()):
+        return
+    else:
+        paths = users if isinstance(users, list) and users else [str(user_folder(order.env) / "policies")]
+    named = [*paths, str(overlay.rule(order.folder))]
+    if all(isinstance(path, str) and "," not in path for path in named):  # a comma would part it in two
+        for path in named:
+            yield from ("--policy", str(path))
 
 
 def _environment(order: LaunchOrder) -> dict[str, str]:

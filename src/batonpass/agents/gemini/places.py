@@ -1,5 +1,6 @@
 """Where Gemini CLI keeps the files of its user."""
 
+import sys
 from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
@@ -10,7 +11,7 @@ from batonpass.disk import read_plain
 USERS_HOME = "BATON_GEMINI_HOME"  # in a session's environment: the home behind its overlay
 OVERLAY = "GEMINI_CLI_HOME"
 
-_SYSTEM = "/etc/gemini-cli/settings.json"
+_SYSTEM = "/Library/Application Support/GeminiCli" if sys.platform == "darwin" else "/etc/gemini-cli"
 
 
 def user_home(env: Mapping[str, str]) -> Path:
@@ -25,8 +26,17 @@ def user_folder(env: Mapping[str, str]) -> Path:
 
 def settings_files(project: Path, env: Mapping[str, str]) -> tuple[Path, ...]:
     """Where settings may stand, those with the last word first: the administrator's, the project's, the user's."""
-    system = Path(env.get("GEMINI_CLI_SYSTEM_SETTINGS_PATH") or _SYSTEM)
-    return system, project / ".gemini" / "settings.json", user_folder(env) / "settings.json"
+    return _system(env), project / ".gemini" / "settings.json", user_folder(env) / "settings.json"
+
+
+def policy_files(project: Path, env: Mapping[str, str]) -> tuple[Path, ...]:
+    """Where policies may be named: in all settings, and in what an administrator has set for want of them."""
+    defaults = env.get("GEMINI_CLI_SYSTEM_DEFAULTS_PATH") or _system(env).with_name("system-defaults.json")
+    return *settings_files(project, env), Path(defaults)
+
+
+def _system(env: Mapping[str, str]) -> Path:
+    return Path(env.get("GEMINI_CLI_SYSTEM_SETTINGS_PATH") or f"{_SYSTEM}/settings.json")
 
 
 def read_settings(path: Path) -> dict[str, Any]:
