@@ -238,3 +238,11 @@ def test_a_conversation_forgets_its_usage_when_the_record_was_taken_back(tmp_pat
     path.write_text("".join(json.dumps(line) + "\n" for line in lines), encoding="utf-8")
     news = Conversation("s", path, lambda transcript: Tail(transcript, Journal())).read()
     assert (news.used, news.unknown) == ((), True)
+
+
+@pytest.mark.parametrize(
+    "text", ["Unknown command: /quota", "Error connecting to MCP server 'github': 401 Unauthorized", ""]
+)
+def test_an_error_of_its_own_commands_and_servers_ends_no_turn(text: str) -> None:
+    done = (user("1", "one"), answer("2", "first", 100))
+    assert read(*done, {"id": "3", "type": "error", "content": text}) == read(*done)

@@ -33,6 +33,7 @@ _NOT_SAID = ("<session_context>", "<hook_context>", "<state_snapshot>")
 _SNAPSHOT = "<state_snapshot>"
 _CANCELLED = "Request cancelled."
 _COMPRESSED = "Context compressed"
+_MODEL_FAILED = "[API Error"  # other errors are of its own commands, servers and settings, and end no turn
 _EXITED = re.compile(r"^Exit Code: (-?\d+)", re.MULTILINE)
 _FAILURES = (
     (re.compile(r"\b429\b|quota|rate.?limit|resource.?exhausted|usage limit", re.IGNORECASE), "rate_limit"),
@@ -153,7 +154,8 @@ class Journal:
                 if text == _CANCELLED:
                     yield Interrupted(self._at)
             case "error":
-                yield Failed(self._at, _failure(text), text)
+                if text.startswith(_MODEL_FAILED):
+                    yield Failed(self._at, _failure(text), text)
             case _:
                 pass
 
