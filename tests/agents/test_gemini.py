@@ -250,6 +250,14 @@ def test_the_latest_word_counts_whoever_said_it() -> None:
     assert (shown.state, shown.since) == (State.BUSY, 1.0), "its hook is heard before it is done with the turn"
 
 
+def test_a_report_that_waited_in_the_spool_says_nothing_against_a_later_one() -> None:
+    agent, moment = Gemini(), float(int(time.time()) + 60)
+    for event, at in (("AfterAgent", moment + 9), ("BeforeAgent", moment)):
+        stamp = datetime.fromtimestamp(at, UTC).isoformat()
+        agent.report({"hook_event_name": event, "session_id": OLD, "timestamp": stamp, "prompt": "x"})
+    assert agent.status(binding()).state is State.IDLE
+
+
 def test_a_request_that_was_cancelled_ends_without_its_hook(tmp_path: Path) -> None:
     journal, agent = tmp_path / "session.jsonl", Gemini()
     lines = (FIXTURES / "session-tui-cancel-and-autocompress.jsonl").read_text(encoding="utf-8")

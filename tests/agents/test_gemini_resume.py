@@ -1,10 +1,15 @@
 """What a resume of Gemini CLI would destroy, and how it is kept; with files as the program leaves them."""
 
+import errno
 import json
 import os
 from pathlib import Path
 
-from batonpass.agents.gemini.resume import keep_copy, kept, tend, transcript
+import pytest
+
+from batonpass.agents.gemini import Gemini
+from batonpass.agents.gemini.resume import keep_copy, kept, session_of, tend, transcript
+from tests.agents.gemini_launch import order
 
 OLD = "e412b7a3-d8e1-4710-a248-2b738870c017"
 NAMESAKE = "e412b7a3-0000-4000-8000-000000000000"  # of the same short id
@@ -100,3 +105,39 @@ def test_a_conversation_that_is_not_known_is_left_to_the_program(tmp_path: Path)
     with kept(OLD, env(tmp_path)):
         pass
     assert list(chats(tmp_path).iterdir()) == []
+
+
+@pytest.mark.parametrize("chosen", [("-r",), ("-r", "latest"), ("--resume=3",)])
+def test_where_only_the_program_knows_what_is_resumed_every_record_of_the_project_is_kept(
+    tmp_path: Path, chosen: tuple[str, ...]
+) -> None:
+    mine, other = record(tmp_path, "28", "please begin"), record(tmp_path, "40", "something else", session=NAMESAKE)
+    (chats(tmp_path).parent / ".project_root").write_text(str(tmp_path), encoding="utf-8")
+    contents, modes = mine.read_bytes(), mine.stat().st_mode
+    for _ in range(2):
+        Gemini().launch(order(tmp_path, *chosen))
+    folder = tmp_path / "session"
+    assert sorted(path.name for path in (folder / "kept").glob("*.jsonl")) == [mine.name, other.name]
+    assert not list((folder / "kept").glob(".session*"))
+    assert mine.stat().st_mode == modes
+    mine.unlink()
+    keep_copy(OLD, env(tmp_path), folder)
+    assert mine.read_bytes() == contents
+    keep_copy(NAMESAKE, env(tmp_path), folder)
+    assert not other.samefile(folder / "kept" / other.name), "what is resumed by its id is copied"
+
+
+def test_where_the_records_are_on_another_disk_they_are_copied(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    def refuse(there: Path, here: Path) -> None:
+        raise OSError(errno.EXDEV, "another disk")
+
+    mine = record(tmp_path, "28", "please begin")
+    (chats(tmp_path).parent / ".project_root").write_text(str(tmp_path), encoding="utf-8")
+    monkeypatch.setattr(os, "link", refuse)
+    Gemini().launch(order(tmp_path, "-r"))
+    assert (tmp_path / "session" / "kept" / mine.name).read_bytes() == mine.read_bytes()
+
+
+def test_an_id_that_would_lead_out_of_a_folder_names_no_conversation(tmp_path: Path) -> None:
+    path = record(tmp_path, "28", "please begin", session="e412b7a3/../../x")
+    assert session_of(path) is None

@@ -256,6 +256,8 @@ def test_where_no_hook_is_heard_a_session_of_batons_own_is_followed_by_its_recor
     machine.start(9, "--session-id", NEXT, began=BEGAN + 90, BATON_SESSION="ab12")
     machine.record(NEXT, BEGAN + 94)
     assert agent.status(replace(bound, pid=9)).agent_session == NEXT, "another process was started in its pane"
+    machine.start(11, "--resume", MINE, began=BEGAN + 120, BATON_SESSION="ab12")
+    assert agent.status(replace(bound, pid=11, agent_session=NEXT)).agent_session == MINE, "and one that begins nothing"
 
 
 def test_where_its_hooks_are_heard_they_alone_tell_of_a_clear(machine: Machine) -> None:

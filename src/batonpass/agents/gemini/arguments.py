@@ -49,6 +49,11 @@ class Arguments:
         return [option.value for option in self.options if option.name == name]
 
     @property
+    def resumes(self) -> bool:
+        """Whether the user takes up a conversation again, however it was named."""
+        return any(option.name == "--resume" for option in self.conversation)
+
+    @property
     def resumed(self) -> str | None:
         """The id of the conversation that the user takes up again, where it was given by its id."""
         given = [option.value for option in self.conversation if option.name == "--resume"]

@@ -29,8 +29,7 @@ def launch(order: LaunchOrder) -> Launch:
     if order.approval is not None:
         args = approved(args, order.approval)
     restart = order.kick is not None or order.resume is not None
-    taken_up = order.resume if restart else args.resumed
-    _keep(order, taken_up)
+    _keep(order, args, restart)
     conversation, agent_session = _conversation(order, args, restart)
     prompt = order.kick if restart else args.prompt
     argv = [executable, *_options(args), *_policies(order, args), *conversation]
@@ -39,11 +38,14 @@ def launch(order: LaunchOrder) -> Launch:
     return Launch(argv=tuple(argv), env=_environment(order), agent_session=agent_session, transcript=None)
 
 
-def _keep(order: LaunchOrder, taken_up: str | None) -> None:
+def _keep(order: LaunchOrder, args: Arguments, restart: bool) -> None:
     """Keep what a start could destroy: the record that is resumed, and what the last process left in the overlay."""
+    taken_up = order.resume if restart else args.resumed
     try:
         if taken_up is not None:
             resume.keep_copy(taken_up, order.env, order.folder)
+        elif args.resumes and not restart:
+            resume.keep_all(order.project, order.env, order.folder)
         for word in overlay.give_back(order.folder, order.env):
             log.warning("%s", word)
     except OSError as error:

@@ -54,3 +54,11 @@ def project_of(record: Path) -> Path | None:
     except (OSError, ValueError):
         return None
     return Path(noted) if noted.startswith("/") else None
+
+
+def chats_of(project: Path, env: Mapping[str, str]) -> Path | None:
+    """Where the sessions of a project are: the program names a folder for it, and notes the project in there."""
+    for noted in user_folder(env).glob("tmp/*/.project_root"):
+        if project_of(noted.parent / "chats" / "x") == project:
+            return noted.parent / "chats"
+    return None

@@ -9,12 +9,12 @@ import os
 import shutil
 import tempfile
 import time
-from collections.abc import Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager, suppress
 from pathlib import Path
 
 from batonpass.agents.base import Binding, LaunchError
-from batonpass.agents.gemini.places import user_folder
+from batonpass.agents.gemini.places import chats_of, user_folder
 from batonpass.agents.gemini.record import Journal
 from batonpass.transcripts.events import Prompted, Said, ToolCalled
 from batonpass.transcripts.whole import all_events, first_entry
@@ -46,17 +46,40 @@ def keep_copy(session: str, env: Mapping[str, str], folder: Path) -> None:
     kept = folder / _KEPT
     path = transcript(session, env)
     if path is not None:
-        kept.mkdir(mode=0o700, exist_ok=True)
-        copy, target = kept / path.name, kept / f"{path.name}.from"
-        shutil.copyfile(path, copy)
-        copy.chmod(0o600)
-        target.write_text(str(path), encoding="utf-8")
+        _keep(path, kept, shutil.copyfile)
         return
     for copy in kept.glob(f"session-*-{session[:_SHORT]}.jsonl"):
         lost = Path(copy.with_name(f"{copy.name}.from").read_text(encoding="utf-8"))
         if session_of(copy) == session and not lost.exists():
             lost.parent.mkdir(parents=True, exist_ok=True)
             shutil.copyfile(copy, lost)
+
+
+def keep_all(project: Path, env: Mapping[str, str], folder: Path) -> None:
+    """Keep every record of a project: one of them is resumed, and which one only the program will know.
+
+    As further names of the same files, which cost nothing and hold what the program deletes. Raises OSError.
+    """
+    chats = chats_of(Path(os.path.realpath(project)), env)
+    for path in chats.glob("session-*.jsonl") if chats else ():
+        try:
+            _keep(path, folder / _KEPT, os.link)
+        except FileNotFoundError:
+            continue  # removed by the program meanwhile
+        except OSError:  # on another disk
+            _keep(path, folder / _KEPT, shutil.copyfile)
+
+
+def _keep(path: Path, kept: Path, take: Callable[[Path, Path], object]) -> None:
+    kept.mkdir(mode=0o700, exist_ok=True)
+    fresh = kept / f".{path.name}"
+    fresh.unlink(missing_ok=True)
+    take(path, fresh)
+    if not fresh.samefile(path):
+        fresh.chmod(0o600)
+    os.replace(fresh, kept / path.name)
+    fresh.unlink(missing_ok=True)  # where both were names of one file already
+    (kept / f"{path.name}.from").write_text(str(path), encoding="utf-8")
 
 
 def restarts(status: int | None, binding: Binding) -> bool:

@@ -7,7 +7,7 @@ from pathlib import Path
 
 from batonpass.agents import processes
 from batonpass.agents.base import Binding, Found
-from batonpass.agents.gemini.places import project_of, user_folder
+from batonpass.agents.gemini.places import chats_of
 from batonpass.agents.gemini.resume import session_of, transcript
 from batonpass.agents.gemini.typed import Typed, seconds, typed
 from batonpass.transcripts.whole import first_entry
@@ -73,7 +73,7 @@ def _record_of(pid: int, env: Mapping[str, str]) -> Path | None:
     """
     program = _behind(pid)
     began, folder = processes.started(program), processes.folder(program)
-    chats = _chats(folder, env) if folder else None
+    chats = chats_of(folder, env) if folder else None
     if began is None or chats is None:
         return None
     dated, notes = _dated(chats), typed(chats)
@@ -124,14 +124,6 @@ def _behind(pid: int) -> int:
         if processes.parent(one) == pid and _given(processes.arguments(one)) == words:
             return one
     return pid
-
-
-def _chats(folder: Path, env: Mapping[str, str]) -> Path | None:
-    """Where the sessions of a project are: the program names a folder for it, and notes the project in there."""
-    for noted in user_folder(env).glob("tmp/*/.project_root"):
-        if project_of(noted.parent / "chats" / "x") == folder:
-            return noted.parent / "chats"
-    return None
 
 
 def _chosen(words: list[str], env: Mapping[str, str]) -> Path | None:

@@ -54,8 +54,9 @@ class Turns:
     _front: str | None = None
 
     def heard(self, session: str, kind: HookKind, at: float) -> None:
-        """A hook of this conversation."""
-        if kind in _HOOKS:
+        """A hook of this conversation; one that waited in the spool has nothing to say against a later one."""
+        before = self._hooks.get(session)
+        if kind in _HOOKS and (before is None or at >= before.at):
             self._hooks[session] = Word(_HOOKS[kind], at)
 
     def last(self, session: str | None, journal: Path | None) -> Word | None:
