@@ -80,3 +80,22 @@ def test_at_the_end_of_claudes_quota_codex_goes_on_in_the_middle_of_the_work_and
 def _context_of(model: ScriptedModel, mark: str) -> str:
     """All that the model was told in the first request that has this mark."""
     return next(request.context + request.system for request in model.requests if mark in request.context)
+
+
+@pytest.mark.long
+@pytest.mark.timeout(600)
+def test_codex_without_quota_gives_the_work_back_to_claude_after_one_kick(
+    every_baton: Baton, codex_model: ResponsesModel
+) -> None:
+    every_baton.configure(json.dumps(CONFIG))
+    every_baton.run(prompt="Begin.")
+    before = every_baton.rest()
+    codex_model.script(Reply("", error="rate_limit"), match=r"kick \d", times=1000)
+    every_baton.command("handoff", "--to", "codex", "--no-wait")
+    cycle = every_baton.cycle(timeout=300)
+    assert (cycle.state, cycle.way) == ("postponed", "switch"), every_baton.story()
+    tried = [step.step for step in every_baton.store.steps(cycle.id)]
+    assert tried[-5:] == ["pass", "prime", "verify", "back", "close"]
+    assert "codex is not served by its provider" in (cycle.note or "")
+    after = every_baton.rest()
+    assert (after["agent"], after["agent_session"]) == ("claude", before["agent_session"])

@@ -122,10 +122,10 @@ def scene(tmp_path: Path, store: Store, clock: HastyClock) -> Scene:
     return Scene(tmp_path, store, clock)
 
 
-async def _away(scene: Scene, text: str = HOURS) -> None:
+async def _away(scene: Scene, *agents: str) -> None:
     """The understudy stands in for the first agent."""
-    scene.configure("scripted", "understudy")
-    scene.fails(text)
+    scene.configure(*(agents or ("scripted", "understudy")))
+    scene.fails(HOURS)
     await scene.look()
     scene.takes_over()
     await scene.look()
@@ -300,6 +300,15 @@ async def test_when_the_stand_in_is_exhausted_for_longer_the_first_one_is_waited
     await scene.look()
     assert scene.kept.phase is Phase.WELL
     assert "understudy" in scene.kept.down, "and it is known that the other does not serve"
+
+
+async def test_a_first_agent_that_the_user_does_not_list_is_waited_for_all_the_same(scene: Scene) -> None:
+    await _away(scene, "understudy")
+    scene.fails(DAYS)
+    await scene.look()
+    await scene.later(2 * HOUR)
+    assert scene.running is not None
+    assert scene.running.data["to"] == "scripted"
 
 
 async def test_a_short_limit_of_the_stand_in_does_not_bring_the_first_one_back_too_soon(scene: Scene) -> None:

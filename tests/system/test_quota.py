@@ -127,3 +127,39 @@ def test_when_the_stand_in_has_no_quota_either_whoever_serves_first_goes_on(hous
     house.wait("all is well", lambda: session.status["setback"] is None)
     assert session.until_state("idle")["agent"] == "scripted"
     assert set(session.tags().values()) == {1}
+
+
+@pytest.mark.long
+@pytest.mark.parametrize("point", ["pass:started", "close:ended"])
+def test_a_daemon_that_is_killed_while_another_agent_takes_over_still_brings_the_first_one_back(
+    house: House, point: str
+) -> None:
+    _configured(house, wait_minutes=0)
+    process = house.launch(point)
+    house.answers_or_ended(process)
+    session = _failing(house, "killed", "usage limit reached", seconds=12)
+    process.wait()
+    house.start()
+    assert session.cycle()["state"] == "done"
+    second = session.cycle(2)
+    assert (second["state"], second["way"]) == ("done", "switch")
+    house.wait("all is well", lambda: session.status["setback"] is None)
+    assert session.until_state("idle")["agent"] == "scripted"
+    assert len(house.cycles(session.id)) == 2
+    assert set(session.tags().values()) == {1}
+
+
+def test_a_successor_whose_first_turn_its_provider_ends_is_told_to_go_on_and_not_kicked_again(house: House) -> None:
+    house.start()
+    session = house.run("cleared")
+    session.hold("seal")
+    session.say(TASK)
+    session.until_held("seal")
+    session.until_state("idle")
+    limit = {"fault": "api_error", "error": "rate_limit", "text": "Rate limit reached. Please try again in 2s."}
+    session.misbehave({**limit, "once": str(house.folder / "cleared.struck")})
+    session.go_on("seal")
+    assert session.cycle()["state"] == "unverified"
+    house.wait("it is told to go on", lambda: [text for text in session.prompts() if " again 1]" in text])
+    house.wait("it is well again", lambda: session.status["setback"] is None)
+    assert session.arrived() == ["ask", "kick", "again"]
