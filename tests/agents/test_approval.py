@@ -90,24 +90,23 @@ def test_a_mode_that_the_user_switched_to_since_wins_over_what_it_was_started_wi
 # -- opencode, which has no flag for it ----------------------------------------------------------------
 
 
-def _rules(found: Launch) -> dict[str, object]:
-    rules = json.loads(found.env[VARIABLE])
-    assert isinstance(rules, dict)
-    return rules
+def _rules(found: Launch) -> dict[str, list[tuple[str, str]]]:
+    """For each tool its rules in their order, of which the last that fits counts."""
+    return {name: list(rules.items()) for name, rules in json.loads(found.env[VARIABLE]).items()}
 
 
 @pytest.mark.parametrize(
     ("approval", "asked"),
     [
-        (Approval.ASK, {"edit", "bash", "webfetch", "websearch"}),
-        (Approval.EDITS, {"bash", "webfetch", "websearch"}),
-        (Approval.PLAN, {"bash", "webfetch", "websearch"}),
+        (Approval.ASK, {"edit*", "bash*", "webfetch*", "websearch*"}),
+        (Approval.EDITS, {"bash*", "webfetch*", "websearch*"}),
+        (Approval.PLAN, {"bash*", "webfetch*", "websearch*"}),
     ],
 )
 def test_opencode_is_told_by_its_environment_what_to_ask_about(
     start: Start, approval: Approval, asked: set[str]
 ) -> None:
-    assert _rules(start("opencode", kick="go", approval=approval)) == dict.fromkeys(asked, "ask")
+    assert _rules(start("opencode", kick="go", approval=approval)) == {tool: [("*", "ask")] for tool in asked}
     assert VARIABLE not in start("opencode", kick="go", approval=Approval.ALL).env
 
 
@@ -115,28 +114,39 @@ def test_what_the_user_denied_or_wants_to_be_asked_about_in_opencode_stays(start
     config = tmp_path / "home" / ".config" / "opencode" / "opencode.jsonc"
     config.parent.mkdir(parents=True)
     config.write_text(
-        '{"permission": {"edit": "deny", // never\n "bash": {"*": "allow", "git push *": "deny"},}}', encoding="utf-8"
+        '{"permission": {"edit": "deny", // never\n "bash": {"git *": "allow", "git push *": "deny"},}}',
+        encoding="utf-8",
     )
     (tmp_path / "project" / "opencode.json").write_text('{"tools": {"webfetch": false}}', encoding="utf-8")
     assert _rules(start("opencode", kick="go", approval=Approval.ASK)) == {
-        "edit": "deny", "bash": {"*": "ask", "git push *": "deny"}, "webfetch": "deny", "websearch": "ask",
-    }  # fmt: skip
+        "edit*": [("*", "deny")],
+        "bash*": [("*", "ask"), ("git *", "ask"), ("git push *", "deny")],
+        "webfetch*": [("*", "deny")],
+        "websearch*": [("*", "ask")],
+    }
 
 
-def test_a_rule_of_the_users_that_allows_everything_in_opencode_is_asked_about_but_for_what_only_reads(
-    start: Start,
+@pytest.mark.parametrize(
+    ("permission", "bash"),
+    [
+        ('"allow"', [("*", "ask")]),
+        ('{"*": "deny", "bash": {"ls": "allow"}}', [("*", "deny"), ("ls", "ask")]),
+        ('{"bash": {"ls": "allow"}, "*": "deny"}', [("ls", "ask"), ("*", "deny")]),
+    ],
+)
+def test_rules_for_every_tool_count_for_opencodes_commands_in_their_order(
+    start: Start, permission: str, bash: list[tuple[str, str]]
 ) -> None:
-    free = {"OPENCODE_CONFIG_CONTENT": '{"permission": "allow"}', VARIABLE: '{"mcp_x": "deny"}'}
-    rules = _rules(start("opencode", kick="go", approval=Approval.ASK, env=free))
-    assert (rules["*"], rules["bash"], rules["edit"], rules["read"], rules["mcp_x"]) == (
-        "ask", "ask", "ask", "allow", "deny",
-    )  # fmt: skip
-    edits = _rules(start("opencode", kick="go", approval=Approval.EDITS, env=free))
-    assert (edits["*"], edits["edit"]) == ("ask", "allow")
-    closed = {"OPENCODE_CONFIG_CONTENT": '{"permission": {"*": "deny", "read": "allow"}}'}
-    assert _rules(start("opencode", kick="go", approval=Approval.ASK, env=closed)) == {"*": "deny"}
+    theirs = {"OPENCODE_CONFIG_CONTENT": f'{{"permission": {permission}}}'}
+    assert _rules(start("opencode", kick="go", approval=Approval.ASK, env=theirs))["bash*"] == bash
+
+
+def test_what_the_users_own_variable_says_to_opencode_is_kept(start: Start) -> None:
+    found = start("opencode", kick="go", approval=Approval.ASK, env={VARIABLE: '{"mcp_x": "deny", "bash": "deny"}'})
+    rules = json.loads(found.env[VARIABLE])
+    assert (rules["mcp_x"], rules["bash"], rules["bash*"]) == ("deny", "deny", {"*": "deny"})
 
 
 def test_edits_that_the_user_allows_in_opencode_are_asked_about_while_it_plans(start: Start) -> None:
     free = {"OPENCODE_CONFIG_CONTENT": '{"permission": {"edit": "allow"}}'}
-    assert _rules(start("opencode", kick="go", approval=Approval.PLAN, env=free))["edit"] == "ask"
+    assert _rules(start("opencode", kick="go", approval=Approval.PLAN, env=free))["edit*"] == [("*", "ask")]

@@ -117,7 +117,7 @@ class Handoffs:
             heir = orders.successor(self.daemon.config(watch.session.project), agent, args)
         except ConfigError as error:
             raise Refusal(str(error), 2) from error
-        return orders.carried(watch.folder, watch.session, heir)
+        return orders.carried(watch.folder, watch.session, heir, anew=bool(args))
 
     async def go_on(
         self, request: Mapping[str, Any], project: Path, path: Path, like: Start | None = None

@@ -1,5 +1,6 @@
 """Sessions that a reboot or the end of tmux took with it, brought back by their own ids or from their last handoffs."""
 
+import asyncio
 from collections.abc import Awaitable, Callable, Mapping
 from dataclasses import replace
 from pathlib import Path
@@ -29,6 +30,7 @@ class Restore:
     def __init__(self, daemon: Daemon, sessions: Sessions, go_on: Continue) -> None:
         self.daemon, self.sessions, self._go_on = daemon, sessions, go_on
         self.supervisor, self.store = daemon.supervisor, daemon.store
+        self._one_at_a_time = asyncio.Lock()  # a conversation must not be opened twice
 
     def table(self) -> dict[str, Operation]:
         return {"restore": self.restore}
@@ -37,7 +39,11 @@ class Restore:
         """One record for each session: how it was brought back, or why not. `dry` only tells what would be done."""
         wanted = [str(one) for one in request.get("sessions") or ()]
         watches = [self._named(one) for one in wanted] if wanted else self._lost()
-        return [await self._bring_back(watch, dry=bool(request.get("dry"))) for watch in watches]
+        found: list[object] = []
+        for watch in watches:
+            async with self._one_at_a_time:
+                found.append(await self._bring_back(watch, dry=bool(request.get("dry"))))
+        return found
 
     def _lost(self) -> list[Watch]:
         """Sessions that were alive when their tmux server went: not those that died before, nor any that was closed."""
@@ -88,6 +94,10 @@ class Restore:
 
     def _reason_to_leave(self, watch: Watch, past: Past | None, document: Path | None) -> str | None:
         session = watch.session
+        if not self._dead(watch):  # somebody else was faster
+            return f"it is {session.state} already"
+        if self.store.running_cycle(session.id) is not None or self.supervisor.starter.starting(session.id):
+            return "a handoff of it is under way; see: baton cycles list"
         if past is not None and past.pid is not None:
             return f"its conversation {past.agent_session} runs already, as process {past.pid}"
         if not session.project.is_dir():

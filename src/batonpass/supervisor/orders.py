@@ -58,10 +58,11 @@ class Order:
         return self.others.get(agent) or Start(self.args)
 
 
-def passed_on(order: Order, session: Session, to: Successor) -> Order:
+def passed_on(order: Order, session: Session, to: Successor, *, anew: bool = False) -> Order:
     """The order with a start for the agent that takes over now, be it for the first time or again.
 
     It is made anew at every switch: the user may have changed model, mode or configuration since the last one.
+    Only the first agent comes back with its own arguments, unless that is to be made `anew` as well.
     """
     left = _left(order, session)
     wanted = agents.get(session.agent).wishes(left.args, left.model, left.permission_mode)
@@ -69,18 +70,19 @@ def passed_on(order: Order, session: Session, to: Successor) -> Order:
     # What is configured for a stand-in holds for that one alone: the session is still allowed what it was before.
     allowed = order.approval if left.configured and now is left.configured else now
     order = replace(order, approval=allowed, others={**order.others, session.agent: left})
-    start = _came_back(order) if to.agent == order.agent else _translated(wanted, allowed, to)
+    back = to.agent == order.agent and not anew
+    start = _came_back(order) if back else _translated(wanted, allowed, to)
     return replace(order, others={**order.others, to.agent: start})
 
 
-def carried(folder: Path, session: Session, to: Successor) -> Start:
+def carried(folder: Path, session: Session, to: Successor, *, anew: bool = False) -> Start:
     """How an agent is started in another session that goes on from this one, whoever had that last.
 
     What is configured for the agent is among its arguments already.
     """
     order = read(folder, session.agent)
     if to.agent != session.agent:
-        return passed_on(order or Order(session.agent, (), {}), session, to).start(to.agent)
+        return passed_on(order or Order(session.agent, (), {}), session, to, anew=anew).start(to.agent)
     if order is None:
         return Start(to.args)
     return _left(order, session)

@@ -3,6 +3,7 @@
 import json
 import re
 from collections.abc import Iterator, Mapping
+from fnmatch import fnmatchcase
 from pathlib import Path
 
 from batonpass.agents.opencode.record import Entry, mapping
@@ -12,7 +13,6 @@ from batonpass.disk import read_plain
 VARIABLE = "OPENCODE_PERMISSION"
 _OUTSIDE = ("bash", "webfetch", "websearch")
 _ASKED = {Approval.PLAN: _OUTSIDE, Approval.ASK: ("edit", *_OUTSIDE), Approval.EDITS: _OUTSIDE, Approval.ALL: ()}
-_HARMLESS = ("read", "glob", "grep", "list", "lsp", "todowrite", "question", "skill", "task")
 _NAMES = ("config.json", "opencode.json", "opencode.jsonc")
 _NOT_JSON = re.compile(r'("(?:\\.|[^"\\])*")|//[^\n]*|/\*.*?\*/|,(?=\s*[}\]])', re.DOTALL)
 
@@ -22,29 +22,26 @@ def asking(approval: Approval, project: Path, env: Mapping[str, str]) -> dict[st
     asked, rules = _ASKED[approval], _configured(project, env)
     if not asked:
         return {}
-    patterns = {name: rule for name, rule in rules.items() if "*" in name or "?" in name}
-    said: dict[str, object] = {
-        name: _asked_about(rule)
-        for name, rule in rules.items()
-        if name in (*asked, *patterns) or _edits(name, approval)
-    }
-    if "deny" not in patterns.values():
-        said |= {tool: "ask" for tool in asked if tool not in rules}
-    if "allow" in patterns.values():  # with everything else, these would be asked about as well
-        free = (*_HARMLESS, "edit") if approval is Approval.EDITS else _HARMLESS
-        said |= {tool: "allow" for tool in free if tool not in rules}
-    return {VARIABLE: json.dumps(_merged(_decoded(env.get(VARIABLE, "")), said))}
+    # The last rule that fits counts, and only a name that is new comes last: so the tool is named by a pattern.
+    said: dict[str, object] = {}
+    for tool in asked:
+        theirs = _asked_about(tool, rules)
+        said[f"{tool}*"] = theirs if "*" in theirs else {"*": "ask", **theirs}
+    if approval is Approval.PLAN and (edits := _asked_about("edit", rules)):
+        said["edit*"] = edits  # its agent for plans denies edits; what the user allows would win over that
+    return {VARIABLE: json.dumps({**_decoded(env.get(VARIABLE, "")), **said})}
 
 
-def _edits(name: str, approval: Approval) -> bool:
-    """Its agent for plans denies edits; a rule of the user's that allows them would win over that."""
-    return name == "edit" and approval is Approval.PLAN
-
-
-def _asked_about(rule: object) -> object:
-    if isinstance(rule, Mapping):
-        return {name: _asked_about(one) for name, one in rule.items()}
-    return "ask" if rule == "allow" else rule
+def _asked_about(tool: str, rules: Entry) -> dict[str, object]:
+    """The user's rules for a tool in their order, asking in place of allowing."""
+    found: dict[str, object] = {}
+    for name, rule in rules.items():
+        if not fnmatchcase(tool, name):
+            continue
+        for pattern, action in (mapping(rule) or {"*": rule}).items():
+            found.pop(pattern, None)
+            found[pattern] = "ask" if action == "allow" else action
+    return found
 
 
 def _configured(project: Path, env: Mapping[str, str]) -> Entry:
