@@ -218,6 +218,56 @@ async def test_a_run_that_is_cancelled_leaves_nothing_running(order: Callable[..
     assert gone(pid)
 
 
+async def test_a_run_that_is_cancelled_again_while_it_is_stopped_leaves_nothing_running(
+    order: Callable[..., HeadlessOrder],
+) -> None:
+    heard: asyncio.Future[str] = asyncio.get_running_loop().create_future()
+
+    def tell(event: Event) -> None:
+        assert isinstance(event, Said)
+        heard.set_result(event.text)
+
+    stubborn = Shell("trap '' TERM; echo said $$; while :; do sleep 1; done")
+    task = asyncio.ensure_future(run(stubborn, order(), tell))
+    pid = int(await heard)
+    task.cancel()
+    for _ in range(100):  # until it waits for an end that will not come
+        await asyncio.sleep(0)
+    task.cancel()
+    with pytest.raises(asyncio.CancelledError):
+        await task
+    assert gone(pid)
+
+
+async def test_what_has_left_for_a_session_of_its_own_ends_with_the_agent_too(
+    order: Callable[..., HeadlessOrder],
+) -> None:
+    daemon = "(setsid sh -c 'echo $$ > own; mv own pid; exec sleep 1000' &)"
+    script = f"{daemon}; until [ -e pid ]; do sleep 0.01; done; echo said $(cat pid)"
+    result = await run(Shell(script), order(), nobody)
+    assert result.error is None
+    assert gone(int(result.text))
+
+
+async def test_a_listener_that_fails_ends_the_run_at_once(order: Callable[..., HeadlessOrder]) -> None:
+    pids: list[int] = []
+
+    def tell(event: Event) -> None:
+        assert isinstance(event, Said)
+        pids.append(int(event.text))
+        raise BrokenPipeError
+
+    with pytest.raises(BrokenPipeError):
+        await run(Shell("echo said $$; sleep 1000"), order(), tell)
+    assert gone(pids[0])
+
+
+async def test_one_that_closes_its_output_and_works_on_is_waited_for(order: Callable[..., HeadlessOrder]) -> None:
+    asked = order()
+    result = await run(Shell("echo said x; exec >&- 2>&-; sleep 0.2; touch done"), asked, nobody)
+    assert (result.text, (asked.folder / "done").exists()) == ("x", True)
+
+
 async def test_a_program_or_a_folder_that_is_not_there_is_said_and_nothing_is_started(
     order: Callable[..., HeadlessOrder], tmp_path: Path
 ) -> None:

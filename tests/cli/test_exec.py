@@ -100,3 +100,49 @@ def test_a_command_that_is_ended_takes_its_agent_with_it(project: Path, tmp_path
         assert "was ended from outside" in command.stderr.read()
         assert select.select([agent], [], [], 20.0)[0]
         os.close(agent)
+
+
+def _as_codex(path: Path, script: str, monkeypatch: pytest.MonkeyPatch) -> list[str]:
+    """The command for an agent that is this shell script."""
+    path.write_text(f"#!/bin/sh\n{script}\n", encoding="utf-8")
+    path.chmod(0o755)
+    monkeypatch.setenv("BATON_CODEX", str(path))
+    return [sys.executable, "-m", "batonpass._entry", "exec", "codex", "--json", "go"]
+
+
+def test_a_second_signal_leaves_the_agent_the_time_to_end(
+    project: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    for name in ("asked", "go"):
+        os.mkfifo(tmp_path / name)
+    ending = f"echo > {tmp_path}/asked; read x < {tmp_path}/go; touch {tmp_path}/ended; exit"
+    began = '{"type":"thread.started","thread_id":"01a1e0af-0b64-7b12-afb5-e4364be1ce29"}'
+    script = f"trap '{ending}' TERM; echo '{began}'; sleep 1000 & wait"
+    argv = _as_codex(tmp_path / "codex-program", script, monkeypatch)
+    with subprocess.Popen(argv, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True) as command:
+        assert command.stdout is not None
+        assert json.loads(command.stdout.readline())["event"] == "began"
+        command.send_signal(signal.SIGTERM)
+        (tmp_path / "asked").read_text(encoding="utf-8")
+        command.send_signal(signal.SIGHUP)
+        (tmp_path / "go").write_text("\n", encoding="utf-8")
+        assert command.wait(60) == 1
+        assert command.stderr is not None
+        assert "was ended from outside" in command.stderr.read()
+    assert (tmp_path / "ended").exists()
+
+
+def test_when_nobody_reads_on_the_agent_is_stopped_and_nothing_is_said(
+    project: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    said = '{"type":"item.completed","item":{"id":"1","type":"agent_message","text":"\'$$\'"}}'
+    argv = _as_codex(tmp_path / "codex-program", f"while :; do echo '{said}'; done", monkeypatch)
+    with subprocess.Popen(argv, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True) as command:
+        assert command.stdout is not None
+        assert command.stderr is not None
+        agent = os.pidfd_open(int(json.loads(command.stdout.readline())["text"]))
+        command.stdout.close()
+        assert command.wait(60) == 1
+        assert command.stderr.read() == ""
+        assert select.select([agent], [], [], 20.0)[0]
+        os.close(agent)

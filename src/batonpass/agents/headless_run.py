@@ -2,10 +2,12 @@
 
 import asyncio
 import os
+import secrets
 import signal
-from collections.abc import AsyncIterator, Callable
+from collections.abc import AsyncIterator, Callable, Mapping
 from contextlib import asynccontextmanager, suppress
 from dataclasses import dataclass
+from typing import Any
 
 from batonpass.agents import processes, readable
 from batonpass.agents.base import LaunchError
@@ -22,29 +24,30 @@ _QUOTED = 500
 _LAST_WORDS = 4096  # of standard error, for the sentence that says what went wrong
 _PATIENCE = 5.0  # from the request to end to the end by force
 _SAME = 2.0
+_LOOKS = 5
 _DRAIN = 1.0  # for what is left in the pipes when the agent has ended
 
 
 async def run(agent: Headless, order: HeadlessOrder, tell: Tell, clock: Clock | None = None) -> HeadlessResult:
     """Run an order to its end, telling each event as it comes; the last one is the usage, where it is known.
 
-    Whatever happens, also when this is cancelled, nothing that was started goes on. Raises LaunchError when
-    nothing could be started.
+    Whatever happens, also when this is cancelled, more than once even, nothing that was started goes on, as far as the
+    system shows it (see `_stop`). Raises LaunchError when nothing could be started, and what `tell` raises.
     """
     clock = clock or SystemClock()
     command = agent.command(order)
     record = _Record(agent, order)
     talk = _Talk(agent, tell, clock)
-    timed_out = False
+    timed_out, mark = False, f"BATON_RUN_{secrets.token_hex(8)}"  # of its own: a run within a run has both
     with command.around:
         async with _pipe() as out, _pipe() as errors:
-            process = await _started(command, order, out, errors)
+            process = await _started(command, order, mark, out, errors)
             try:
                 await clock.within(talk.hear_out(process, command.stdin, out.reader, errors.reader), order.seconds)
             except TimeoutError:
                 timed_out = True
             finally:
-                await _stop(process)
+                await _stop(process, mark)
     return record.result(talk, process.returncode or 0, timed_out)
 
 
@@ -76,12 +79,14 @@ async def _pipe() -> AsyncIterator[_Pipe]:
         transport.close()
 
 
-async def _started(command: Command, order: HeadlessOrder, out: _Pipe, errors: _Pipe) -> asyncio.subprocess.Process:
+async def _started(
+    command: Command, order: HeadlessOrder, mark: str, out: _Pipe, errors: _Pipe
+) -> asyncio.subprocess.Process:
     try:
         process = await asyncio.create_subprocess_exec(
             *command.argv,
             # Some agents take the folder from PWD and not from where they are.
-            env={**command.env, "PWD": str(order.folder)},
+            env={**command.env, "PWD": str(order.folder), mark: "1"},
             cwd=order.folder,
             stdin=asyncio.subprocess.PIPE,
             stdout=out.end,
@@ -114,22 +119,22 @@ class _Talk:
         out: asyncio.StreamReader,
         errors: asyncio.StreamReader,
     ) -> None:
-        """Until the agent has ended, and what it had printed by then is heard."""
-        assert process.stdin is not None
-        listening = asyncio.gather(self._listen(out), self._keep(errors))
+        """Until the agent has ended, and what it had printed by then is heard. Raises what `tell` raises, at once."""
+        listening: asyncio.Future[Any] = asyncio.gather(self._listen(out), self._keep(errors))
+        working: asyncio.Future[Any] = asyncio.ensure_future(_worked(process, stdin))
         try:
-            with suppress(ConnectionError):  # it may end without having read
-                process.stdin.write(stdin)
-                await process.stdin.drain()
-            process.stdin.close()
-            await process.wait()
+            # With nobody to hear it, the agent would work on until its pipe is full, and stand still then.
+            await asyncio.wait({listening, working}, return_when=asyncio.FIRST_COMPLETED)
+            if listening.done():
+                listening.result()
+            await working
             _end_group(process)  # or what it left running holds the pipes open
             with suppress(TimeoutError):
                 await asyncio.wait_for(asyncio.shield(listening), _DRAIN)
         finally:
             listening.cancel()
-            with suppress(asyncio.CancelledError):
-                await listening
+            working.cancel()
+            await asyncio.gather(listening, working, return_exceptions=True)
 
     async def _listen(self, stream: asyncio.StreamReader) -> None:
         splitter = Splitter()
@@ -159,6 +164,16 @@ class _Talk:
             elif isinstance(event, Failed):
                 self.failed = event
             self.tell(event)
+
+
+async def _worked(process: asyncio.subprocess.Process, stdin: bytes) -> None:
+    """Give it its prompt, and wait for its end."""
+    assert process.stdin is not None
+    with suppress(ConnectionError):  # it may end without having read
+        process.stdin.write(stdin)
+        await process.stdin.drain()
+    process.stdin.close()
+    await process.wait()
 
 
 class _Record:
@@ -230,22 +245,46 @@ def _end_group(process: asyncio.subprocess.Process) -> None:
         os.killpg(process.pid, signal.SIGKILL)
 
 
-async def _stop(process: asyncio.subprocess.Process) -> None:
-    """End the agent, if it has not ended, and what it leaves behind: in its process group, or below itself."""
+async def _stop(process: asyncio.subprocess.Process, mark: str) -> None:
+    """End the agent, if it has not ended, and what it leaves behind.
+
+    That is what is in its process group, below itself, or has the run's mark in its environment: only what was
+    started with an environment of its own and went its own way before the end cannot be told from others'.
+    """
     family = {pid: processes.started(pid) for pid in processes.with_descendants(process.pid)}
-    if process.returncode is None:
-        with suppress(ProcessLookupError):
-            process.terminate()
-        try:
-            await asyncio.wait_for(process.wait(), _PATIENCE)
-        except TimeoutError:
+    try:
+        if process.returncode is None:
+            with suppress(ProcessLookupError):
+                process.terminate()
+            with suppress(TimeoutError):
+                await asyncio.wait_for(process.wait(), _PATIENCE)
+    finally:  # also when this is cancelled: then without patience
+        if process.returncode is None:
             with suppress(ProcessLookupError):
                 process.kill()
-            await process.wait()
-    _end_group(process)
+        _end_group(process)
+        _end_family(process.pid, family)
+        _end_marked(mark)
+    await process.wait()
+
+
+def _end_family(agent: int, family: Mapping[int, float | None]) -> None:
     for pid, started in family.items():
         # A number may belong to another process by now; the system's word on when one began is good to a second.
         now = processes.started(pid)
-        if pid != process.pid and started is not None and now is not None and abs(now - started) < _SAME:
-            with suppress(ProcessLookupError, PermissionError):
-                os.kill(pid, signal.SIGKILL)
+        if pid != agent and started is not None and now is not None and abs(now - started) < _SAME:
+            _kill(pid)
+
+
+def _end_marked(mark: str) -> None:
+    for _ in range(_LOOKS):  # one may have started another while it was looked for
+        marked = [pid for pid in processes.everyone() if mark in processes.environment(pid) and processes.alive(pid)]
+        for pid in marked:
+            _kill(pid)
+        if not marked:
+            return
+
+
+def _kill(pid: int) -> None:
+    with suppress(ProcessLookupError, PermissionError):
+        os.kill(pid, signal.SIGKILL)

@@ -54,24 +54,33 @@ def exec_(
         raise Refused("The prompt is empty, so nothing was started.", 2)
     try:
         result = asyncio.run(_until_signalled(agent, order, json))
+        _show(result, json)
     except agents.UnknownAgent as unknown:
         raise Refused(str(unknown), 2) from None
     except LaunchError as problem:
         raise Refused(str(problem)) from None
-    _show(result, json)
+    except BrokenPipeError:  # whoever read this has heard enough, and the agent was stopped
+        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())  # or Python complains when it ends
+        raise typer.Exit(1) from None
     if result.error is not None:
         raise typer.Exit(1)
 
 
 async def _until_signalled(agent: str, order: HeadlessOrder, json: bool) -> HeadlessResult:
     """A run that also ends, with all that it started, when this command is told to end."""
-    task = asyncio.ensure_future(run(agents.headless(agent), order, _print if json else _pass))
+    task = asyncio.create_task(run(agents.headless(agent), order, _print if json else _pass))
     for number in (signal.SIGTERM, signal.SIGHUP):
-        asyncio.get_running_loop().add_signal_handler(number, task.cancel)
+        asyncio.get_running_loop().add_signal_handler(number, _cancel_once, task)
     try:
         return await task
     except asyncio.CancelledError:
         raise Refused(f"The run of {agent} was ended from outside; what it started was stopped.") from None
+
+
+def _cancel_once(task: asyncio.Task[HeadlessResult]) -> None:
+    """A second signal must not interrupt the stopping."""
+    if not task.cancelling():
+        task.cancel()
 
 
 def _print(event: Event) -> None:
