@@ -3,6 +3,7 @@ import json
 from collections.abc import Callable
 from pathlib import Path
 
+import pytest
 from rich.console import Console
 from typer.testing import Result
 
@@ -158,3 +159,17 @@ def test_watching_goes_on_until_ctrl_c_and_survives_a_daemon_that_is_away() -> N
     assert "The daemon is away." in seen[1]
     assert "last" in seen[2]
     assert "last" in out.getvalue()[len(seen[2]) :], "the last view stays on the screen"
+
+
+@pytest.mark.parametrize(
+    ("phase", "words"),
+    [
+        ("waiting", "stopped by its provider (rate limit), goes on in 5 min"),
+        ("switching", "codex takes over (rate limit)"),
+        ("away", "stands in for claude (rate limit), which is tried again in 5 min"),
+        ("stuck", "sign in in its pane"),
+    ],
+)
+def test_what_a_provider_keeps_a_session_from_is_said_with_what_is_done_about_it(phase: str, words: str) -> None:
+    setback = {"phase": phase, "kind": "rate_limit", "until": NOW + 300, "first": "claude", "to": "codex"}
+    assert words in read(one(setback=setback))
