@@ -194,6 +194,41 @@ def test_nothing_else_is_ever_allowed(root: Path, offers: Offers, request_of: ob
     assert call(root, "hook", "permit", payload=request_of(root)) == ""
 
 
+def patch(*lines: str) -> dict[str, object]:
+    """As Codex asks for leave to change files."""
+    text = "\n".join(("*** Begin Patch", *lines, "*** End Patch"))
+    return {"session_id": TALK, "cwd": "/", "tool_name": "apply_patch", "tool_input": {"command": text}}
+
+
+def test_a_patch_of_nothing_but_drafts_is_allowed(root: Path) -> None:
+    Offers(Path(session_folder(str(root), SESSION)), get("codex")).permit(root / "drafts")
+    added = patch(f"*** Add File: {root}/drafts/a.md", "+## Links", "+*** Delete File: /etc/passwd")
+    changed = patch(f"*** Update File: {root}/drafts/a.md", "@@", "-x", "+y", "*** End of File")
+    for asked in (added, changed):
+        answer = json.loads(call(root, "hook", "permit", payload=asked))
+        assert answer["hookSpecificOutput"]["decision"] == {"behavior": "allow"}
+
+
+@pytest.mark.parametrize(
+    "lines",
+    [
+        (),
+        ("*** Add File: /etc/cron.d/x", "+x"),
+        ("*** Add File: DRAFTS/a.md", "+x", "*** Add File: DRAFTS/../b.md", "+x"),
+        ("*** Add File: DRAFTS/a.md", "+x", " *** Update File: /etc/passwd", "+x"),
+        ("*** Update File: DRAFTS/a.md", "*** Move to: /etc/cron.d/x", "@@", "+x"),
+        ("*** Delete File: DRAFTS/a.md",),
+        ("*** Add File: DRAFTS/a\u2028/../../b.md", "+x"),
+        ("*** Environment ID: other", "*** Add File: DRAFTS/a.md", "+x"),
+        ("***Add File: /etc/x", "+x", "*** Add File: DRAFTS/a.md", "+x"),
+    ],
+)
+def test_a_patch_of_anything_else_is_left_to_a_person(root: Path, lines: tuple[str, ...]) -> None:
+    Offers(Path(session_folder(str(root), SESSION)), get("codex")).permit(root / "drafts")
+    asked = patch(*(line.replace("DRAFTS", f"{root}/drafts") for line in lines))
+    assert call(root, "hook", "permit", payload=asked) == ""
+
+
 def test_without_an_ask_under_way_nothing_is_allowed(root: Path, offers: Offers) -> None:
     offers.permit(root / "drafts")
     offers.forbid()

@@ -19,6 +19,9 @@ _NOT_KEPT = (
 _CONNECT_SECONDS = 0.25
 _ASK_SECONDS = 6.0  # how long a stop hook waits for the daemon's word before it looks for itself
 _REVIVE_SECONDS = 10  # a daemon that is away is started again at most this often
+_PATCHING = "apply_patch"  # a tool that changes files by one text about all of them
+_PATCHES = ("*** Add File: ", "*** Update File: ")
+_PATCH_MARKS = ("*** Begin Patch", "*** End Patch", "*** End of File")
 
 
 def main(command: str, args: list[str]) -> int:
@@ -222,15 +225,29 @@ def _permit(folder: str, payload: bytes) -> bytes | None:
         value = request
         for key in permit["path_at"]:
             value = value[key]
-        wanted = os.path.realpath(os.path.join(request.get("cwd") or "/", value))
-        allowed = permit["folder"]
         tool = request.get("tool_name")
+        paths = _patched(value) if tool == _PATCHING else [value]
+        wanted = [os.path.realpath(os.path.join(request.get("cwd") or "/", path)) for path in paths]
+        allowed = permit["folder"]
     except (OSError, ValueError, KeyError, TypeError, AttributeError, RecursionError):
         return None
     # `allowed` was a real path when the rule was laid out: a link put there since leads to where nothing is allowed.
-    if tool in permit["tools"] and wanted.startswith(allowed + os.sep):
+    if tool in permit["tools"] and wanted and all(path.startswith(allowed + os.sep) for path in wanted):
         return str(permit["stdout"]).encode()
     return None
+
+
+def _patched(patch: str) -> list[str]:
+    """The files that a patch adds or changes; none when it does anything else, or may."""
+    paths: list[str] = []
+    for line in patch.split("\n"):  # and at no other character: a path may hold those
+        words = line.strip()
+        found = next((words[len(head) :] for head in _PATCHES if words.startswith(head)), None)
+        if found is not None:
+            paths.append(found.strip())
+        elif words.startswith("***") and words not in _PATCH_MARKS:
+            return []
+    return paths
 
 
 def _answer(output: bytes | None) -> None:

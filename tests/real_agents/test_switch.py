@@ -2,13 +2,17 @@
 
 import json
 import time
+from pathlib import Path
 
 import pytest
 
 from batonpass.sim.anthropic import AnthropicModel
-from batonpass.sim.brain import Reply
+from batonpass.sim.brain import Reply, ToolUse
+from batonpass.sim.gemini_api import GeminiModel
+from batonpass.sim.openai_chat import ChatModel
 from batonpass.sim.openai_responses import ResponsesModel
 from batonpass.sim.scripted_model import ScriptedModel
+from batonpass.sim.worker import Worker, WorkerSettings
 from tests.real_agents.baton import Baton
 
 ROUND = ("codex", "gemini", "opencode", "claude")
@@ -46,6 +50,31 @@ def test_the_baton_goes_round_from_claude_over_codex_gemini_and_opencode_to_clau
     kicked = next(request for request in model.requests if f"{cycle.id} kick 1]" in request.context)
     assert all(rule in kicked.context for rule in RULES), "what the first was told reaches the last"
     assert after["agent_session"] != first["agent_session"]
+
+
+@pytest.mark.long
+@pytest.mark.timeout(900)
+def test_one_that_asks_is_followed_by_agents_that_ask_about_everything_but_the_draft(
+    every_baton: Baton, project: Path, codex_model: ResponsesModel, gemini_model: GeminiModel, opencode_model: ChatModel
+) -> None:
+    every_baton.configure(json.dumps({"cooldown_minutes": 0}))
+    for one in (codex_model, gemini_model, opencode_model):
+        one.brain = Worker(WorkerSettings(tool="none"))
+    made = project / "made.txt"
+    opencode_model.script(Reply("I run it.", tools=(ToolUse("bash", {"command": f"touch {made}"}),)), match="run it")
+    every_baton.run(prompt="Begin.", mode="default")
+    every_baton.rest()
+    for agent in ("codex", "gemini", "opencode"):
+        every_baton.command("handoff", "--to", agent, "--no-wait")
+        cycle = every_baton.cycle(("codex", "gemini", "opencode").index(agent) + 1, timeout=240)
+        assert (cycle.state, cycle.way) == ("done", "switch"), every_baton.story()
+        every_baton.rest()
+        (waited,) = [step for step in every_baton.store.steps(cycle.id) if step.step == "await"]
+        assert waited.data["from"] == "file", "leave to write the draft is given by Baton, and nobody was asked"
+    every_baton.say("now run it")
+    asked = every_baton.wait_for(lambda status: status["state"] == "waiting")
+    assert "bash" in asked["waiting_for"]
+    assert not made.exists()
 
 
 @pytest.mark.long

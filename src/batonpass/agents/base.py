@@ -326,4 +326,4 @@ class Agent(Protocol):
     prime_parts: int  # how many `prime` hooks it registers
     prime_cap: int  # characters that fit into one part
     permit_tools: tuple[str, ...]  # tools whose permission request may be answered
-    permit_path_at: tuple[str, ...]  # where the path stands in a permission payload
+    permit_path_at: tuple[str, ...]  # where the path, or a patch, stands in a permission payload

@@ -55,9 +55,8 @@ class Codex(HookAnswers, Usual):
     clear_seconds = 0.0
     prime_parts = 3
     prime_cap = 9_500
-    # A permission request for a file holds a whole patch, in which no single path could be checked.
-    permit_tools: tuple[str, ...] = ()
-    permit_path_at: tuple[str, ...] = ("tool_input", "file_path")
+    permit_tools: tuple[str, ...] = ("apply_patch",)
+    permit_path_at: tuple[str, ...] = ("tool_input", "command")  # a whole patch, each of whose files is looked at
 
     def __init__(self) -> None:
         self._turns = status.Turns()
