@@ -111,6 +111,21 @@ async def test_an_agent_that_only_restarted_itself_is_brought_back_and_not_for_e
     assert (len(scene.brought_back), scene.saved) == (1, State.DEAD)
 
 
+async def test_an_end_that_tmux_has_missed_is_asked_for_and_not_taken_for_one_without_a_status(
+    scene: Scene, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    ended = replace(ALIVE, dead=True, dead_status=None, pid=2**22 + 1)
+
+    async def info(pane: PaneRef) -> PaneInfo:
+        return replace(ended, dead_status=42)
+
+    monkeypatch.setattr(scene.server, "info", info)
+    monkeypatch.setattr(scene.agent, "restarts", lambda status, binding: status == 42)
+    scene.server.panes = [ended]
+    await scene.look(3)
+    assert (scene.brought_back, scene.told) == ([scene.watch.session.id], [])
+
+
 async def test_what_an_agent_leaves_running_behind_a_pane_that_vanished_is_ended(
     scene: Scene, monkeypatch: pytest.MonkeyPatch
 ) -> None:

@@ -87,6 +87,8 @@ class Health:
         if panes is None or watch.step == "pass":
             return
         info = panes.get(pane)
+        if info is not None and info.dead and info.dead_status is None:
+            info = await self._asked_again(pane) or info  # tmux may have missed its end, and looks when asked for one
         if info is not None:
             watch.see_title(info.title)
         if info is None and await self._is_there(pane):
@@ -124,6 +126,12 @@ class Health:
             log.info("%s restarted itself and was brought back with its conversation", watch.session.name)
         except (TerminalError, LaunchError) as error:
             await self._gone(watch, f"it restarted itself and could not be brought back: {error}", closed=False)
+
+    async def _asked_again(self, pane: PaneRef) -> PaneInfo | None:
+        try:
+            return await self._terminal(pane.socket).info(pane)
+        except TerminalError:
+            return None
 
     async def _is_there(self, pane: PaneRef) -> bool:
         try:
