@@ -64,9 +64,9 @@ def test_one_that_asks_is_followed_by_agents_that_ask_about_everything_but_the_d
     opencode_model.script(Reply("I run it.", tools=(ToolUse("bash", {"command": f"touch {made}"}),)), match="run it")
     every_baton.run(prompt="Begin.", mode="default")
     every_baton.rest()
-    for agent in ("codex", "gemini", "opencode"):
+    for number, agent in enumerate((*ROUND, "opencode"), 1):
         every_baton.command("handoff", "--to", agent, "--no-wait")
-        cycle = every_baton.cycle(("codex", "gemini", "opencode").index(agent) + 1, timeout=240)
+        cycle = every_baton.cycle(number, timeout=240)
         assert (cycle.state, cycle.way) == ("done", "switch"), every_baton.story()
         every_baton.rest()
         (waited,) = [step for step in every_baton.store.steps(cycle.id) if step.step == "await"]
