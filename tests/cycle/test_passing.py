@@ -288,6 +288,22 @@ async def test_a_predecessor_that_keeps_the_work_is_told_why_and_not_asked_again
     assert "codex is not served; scripted goes on" in passed.told[-1]
 
 
+async def test_one_that_may_lose_a_prompt_of_its_command_line_is_resumed_first_and_told_by_keys(
+    passed: Scene, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    await answered(passed, "Let me look.")
+    monkeypatch.setattr(passed.agent, "resumes_with_prompt", False, raising=False)
+    passed.launcher.begin = TALK
+    passed.panes.sent.clear()
+    outcome = await returning.bring_back(passed.case, Move(Step.BACK, missing=("the branch is wrong",)))
+    assert outcome.ok, outcome.note
+    assert (passed.launcher.kicks, passed.launcher.resumed) == ([None], [TALK])
+    (told,) = passed.panes.sent
+    assert told.startswith(f"[baton {CYCLE} back ")
+    assert (await returning.bring_back(passed.case, Move(Step.BACK, missing=("the branch is wrong",)))).ok
+    assert passed.panes.sent == [told], "after a crash it is not typed again"
+
+
 # -- close -------------------------------------------------------------------------------------------
 
 

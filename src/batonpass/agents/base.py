@@ -216,6 +216,7 @@ class Agent(Protocol):
     says_waiting: bool  # `status` tells that it waits in a dialog; else the screen is looked at
     clears_with_prompt: bool  # what a typed clear begins has no id before its first prompt
     primes_with_prompt: bool  # after a clear, context reaches its model only beside the first prompt
+    resumes_with_prompt: bool  # a prompt on the command line of a resume is heard after what was said before
 
     def launch(self, order: LaunchOrder) -> Launch:
         """Write what the launch needs into order.folder and say how to start. Raises NotInstalled."""

@@ -15,6 +15,8 @@ from batonpass.transcripts.tail import Tail
 class Usual:
     """An agent with a file of lines for its record, no interface of its own, and nothing that needs tending."""
 
+    resumes_with_prompt = True
+
     asks = True
 
     def reader(self) -> Callable[[bytes], Iterable[Event]]:

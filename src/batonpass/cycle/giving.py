@@ -12,6 +12,7 @@ from batonpass.supervisor.watch import Watch
 
 log = logging.getLogger(__name__)
 
+_RELOADED_SECONDS = 4.0  # in which a conversation is shown again, also on a busy machine
 _TAKEN_SECONDS = 20.0  # from the agent's taking it to its own record
 
 
@@ -48,6 +49,32 @@ async def give(
     if given.channel is Channel.API:
         return await _send_once(stage, watch, given, arrived)
     return await _type_once(stage.keys, watch, given.text, arrived, seconds, sent=sent)
+
+
+async def give_resumed(
+    stage: Stage, watch: Watch, given: Delivery, agent_session: str | None, seconds: float
+) -> str | None:
+    """Type a prompt into a conversation that is being resumed, once it is there; else why not."""
+
+    def rests() -> bool:
+        return watch.conversation.agent_session == agent_session and watch.idle()
+
+    if not await watch.until(lambda: watch.gone or rests(), seconds) or watch.gone:
+        return "it was started, and does not show its conversation"
+    told = ""
+    for pause in (watch.agent.clear_seconds, _RELOADED_SECONDS):
+        await stage.clock.sleep(pause)  # what is typed while it loads what was said is lost
+        try:
+            arrived = await give(
+                stage, watch, given, lambda: watch.conversation.prompted(given.tag) is not None, seconds
+            )
+        except NotReady as obstacle:
+            told = str(obstacle)
+            if obstacle.code != UNSENT:
+                break
+        else:
+            return None if arrived else "it did not take the prompt"
+    return told
 
 
 async def _send_once(stage: Stage, watch: Watch, given: Delivery, arrived: Callable[[], bool]) -> bool:

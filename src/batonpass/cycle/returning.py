@@ -3,9 +3,9 @@
 import logging
 
 from batonpass import agents
-from batonpass.agents.base import ControlError, LaunchError
+from batonpass.agents.base import Agent, Control, ControlError, LaunchError
 from batonpass.cycle.case import Case
-from batonpass.cycle.giving import give
+from batonpass.cycle.giving import give, give_resumed
 from batonpass.cycle.moves import GONE, NOT_CLEARED, NOT_SEEN, Move, Outcome, Step
 from batonpass.delivery import Channel, Delivery, DeliveryState, tag
 from batonpass.handoff import prompts
@@ -22,7 +22,7 @@ _SHOWN_SECONDS = 8.0
 async def start_anew(
     case: Case, label: str, given: Delivery, resume: str | None = None, to: Successor | None = None
 ) -> str | None:
-    """Replace the process in the pane, once for each label, with this prompt on its command line.
+    """Replace the process in the pane, once for each label; a prompt for the command line is on its command line.
 
     With `to`, by another agent, which the session then has.
 
@@ -40,7 +40,8 @@ async def start_anew(
         case.stage.store.save_delivery(given)
         case.remember(started={"label": label, "pid": case.watch.session.pid})
     try:
-        await case.stage.launcher.respawn(case.watch, kick=given.text, resume=resume, to=to)
+        kick = given.text if given.channel is Channel.ARGV else None
+        await case.stage.launcher.respawn(case.watch, kick=kick, resume=resume, to=to)
         if to is not None:
             case.stage.store.save_session(case.watch.session)  # before it says its first word
     except (TerminalError, LaunchError, OSError) as error:
@@ -72,14 +73,15 @@ async def bring_back(case: Case, move: Move) -> Outcome:
     case.stage.offers(watch).unprime(["clear", "startup"])
     switched = _predecessor(case)
     control = case.agent.control(watch.binding) if switched is None and not watch.gone else None
+    channel = _channel(agents.get(switched.agent) if switched else case.agent, control)
     given = case.stage.store.delivery(mark) or Delivery(
         tag=mark,
         session=watch.session.id,
         cycle=case.cycle.id,
         step="back",
         attempt=move.attempt,
-        channel=Channel.ARGV if control is None else Channel.API,
-        state=DeliveryState.SENT if control is None else DeliveryState.OFFERED,
+        channel=channel,
+        state=DeliveryState.SENT if channel is Channel.ARGV else DeliveryState.OFFERED,
         text=case.clean(await _word(case, mark, move)),
         offered=case.stage.clock.now(),
     )
@@ -87,12 +89,21 @@ async def bring_back(case: Case, move: Move) -> Outcome:
         failed = await _show_again(case, old, given)
     else:
         failed = await start_anew(case, f"back {move.attempt}", given, resume=old, to=switched)
+    if not failed and given.channel is Channel.KEYS:
+        failed = await give_resumed(case.stage, watch, given, old, STARTED_SECONDS)
     if failed:
         return Outcome(Step.BACK, NOT_CLEARED, f"the predecessor could not be brought back: {failed}")
     await watch.until(lambda: watch.conversation.prompted(mark) is not None or watch.gone, STARTED_SECONDS)
     if watch.conversation.prompted(mark) is not None and watch.conversation.agent_session == old:
         return Outcome(Step.BACK, note="the predecessor is back")
     return Outcome(Step.BACK, NOT_SEEN, "the predecessor did not come back")
+
+
+def _channel(agent: Agent, control: Control | None) -> Channel:
+    """How the predecessor is told: by its own interface where it has one, else as it is started, or once it runs."""
+    if control is not None:
+        return Channel.API
+    return Channel.ARGV if agent.resumes_with_prompt else Channel.KEYS
 
 
 async def _word(case: Case, mark: str, move: Move) -> str:

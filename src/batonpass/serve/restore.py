@@ -7,7 +7,9 @@ from pathlib import Path
 from typing import Any
 
 from batonpass.agents.base import LaunchError, Past
-from batonpass.delivery import tag
+from batonpass.cycle.giving import give_resumed
+from batonpass.cycle.returning import STARTED_SECONDS
+from batonpass.delivery import Channel, Delivery, DeliveryState, tag
 from batonpass.handoff import prompts
 from batonpass.serve.api import Operation, Refusal
 from batonpass.serve.sessions import Sessions
@@ -111,13 +113,24 @@ class Restore:
     async def _resume(self, watch: Watch) -> dict[str, object]:
         """The same conversation in a new pane; one that was in the middle of a turn is told to go on."""
         was_busy = (self._death(watch).get("was") or str(watch.session.state)) == State.BUSY
-        kick = prompts.restored(tag(self.daemon.new_id(), "restored", 1)) if was_busy else None
+        mark = tag(self.daemon.new_id(), "restored", 1) if was_busy else None
+        kick = prompts.restored(mark) if mark and watch.agent.resumes_with_prompt else None
         socket = watch.session.pane.socket if watch.session.pane else self.daemon.config(None).tmux.socket
         await self.daemon.launcher.reopen_pane(watch, kick=kick, resume=watch.session.agent_session, socket=socket)
         self.supervisor.persist(watch)
         self.daemon.follow_files()
         told = "it was told to go on" if was_busy else "it was idle, and waits for you"
+        if mark is not None and kick is None:
+            told = await self._tell(watch, mark)
         return {"how": RESUMED, "why": told, "attach": await self.sessions.attach(watch)}
+
+    async def _tell(self, watch: Watch, mark: str) -> str:
+        """Have one that hears no prompt at its start told to go on once it runs; what came of it."""
+        now, text, cycle = self.daemon.clock.now(), prompts.restored(mark), mark.split()[1]  # a cycle of its own
+        given = Delivery(mark, watch.session.id, cycle, "restored", 1, Channel.KEYS, DeliveryState.OFFERED, text, now)
+        self.store.save_delivery(given)
+        failed = await give_resumed(self.daemon.stage, watch, given, watch.session.agent_session, STARTED_SECONDS)
+        return f"it could not be told to go on, and waits for you: {failed}" if failed else "it was told to go on"
 
     async def _continue(self, watch: Watch, document: Path) -> dict[str, object]:
         """A new conversation from the last handoff, since the old one cannot be resumed."""

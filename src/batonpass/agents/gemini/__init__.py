@@ -53,6 +53,9 @@ class Gemini(HookAnswers, Usual):
     has_hooks = True
     clears_with_prompt = False
     primes_with_prompt = True
+    resumes_with_prompt = (
+        False  # it may send the prompt before it has loaded the conversation, to a model that knows none
+    )
     paste_seconds = 0.4  # an Enter that comes sooner after a paste is taken for a new line
     clear_seconds = 1.0
     prime_parts = 1
