@@ -265,7 +265,7 @@ async def _stop(process: asyncio.subprocess.Process, mark: str) -> None:
         _end_group(process)
         _end_family(process.pid, family)
         _end_marked(mark)
-    await process.wait()
+        await process.wait()  # its end is at hand: nothing of it is left to the loop
 
 
 def _end_family(agent: int, family: Mapping[int, float | None]) -> None:
