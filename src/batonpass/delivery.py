@@ -32,6 +32,12 @@ class Delivery:
     offered: float
     seen: float | None = None
 
+    @classmethod
+    def alone(cls, mark: str, session: str, channel: Channel, text: str, at: float) -> "Delivery":
+        """One that belongs to no cycle: by its tag it is the only one of its own."""
+        _, cycle, step, attempt = mark.strip("[]").split()
+        return cls(mark, session, cycle, step, int(attempt), channel, DeliveryState.OFFERED, text, at)
+
     def become(self, state: DeliveryState, at: float) -> "Delivery":
         """The same delivery in a later state; `seen` is final and keeps its first time."""
         if self.state is DeliveryState.SEEN:

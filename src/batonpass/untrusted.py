@@ -2,6 +2,7 @@
 
 import json
 import re
+from datetime import datetime
 from typing import TypeVar
 
 T = TypeVar("T")
@@ -60,6 +61,17 @@ def moment(value: object) -> float | None:
     if isinstance(value, bool) or not isinstance(value, int | float):
         return None
     return float(value) if 0 <= value <= _LAST_SECOND else None
+
+
+def stamp(value: object) -> float:
+    """The moment that an ISO date names, in seconds since the epoch; 0 for no text, or no moment that anybody will see.
+
+    Raises ValueError for a text that is no date.
+
+    >>> stamp("1970-01-01T00:01:00Z"), stamp(None)
+    (60.0, 0.0)
+    """
+    return moment(datetime.fromisoformat(value).timestamp()) or 0.0 if isinstance(value, str) else 0.0
 
 
 def count(value: object) -> int | None:

@@ -9,7 +9,7 @@ from typing import Any
 from batonpass.agents.base import LaunchError, Past
 from batonpass.cycle.giving import give_resumed
 from batonpass.cycle.returning import STARTED_SECONDS
-from batonpass.delivery import Channel, Delivery, DeliveryState, tag
+from batonpass.delivery import Channel, Delivery, tag
 from batonpass.handoff import prompts
 from batonpass.serve.api import Operation, Refusal
 from batonpass.serve.sessions import Sessions
@@ -126,8 +126,8 @@ class Restore:
 
     async def _tell(self, watch: Watch, mark: str) -> str:
         """Have one that hears no prompt at its start told to go on once it runs; what came of it."""
-        now, text, cycle = self.daemon.clock.now(), prompts.restored(mark), mark.split()[1]  # a cycle of its own
-        given = Delivery(mark, watch.session.id, cycle, "restored", 1, Channel.KEYS, DeliveryState.OFFERED, text, now)
+        text, now = prompts.restored(mark), self.daemon.clock.now()
+        given = Delivery.alone(mark, watch.session.id, Channel.KEYS, text, now)
         self.store.save_delivery(given)
         failed = await give_resumed(self.daemon.stage, watch, given, watch.session.agent_session, STARTED_SECONDS)
         return f"it could not be told to go on, and waits for you: {failed}" if failed else "it was told to go on"

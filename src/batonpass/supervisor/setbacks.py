@@ -8,7 +8,7 @@ from dataclasses import replace
 from batonpass.agents.setbacks import OVERLOADED, QUOTA, RATE_LIMIT, SIGN_IN, kind_of, resets_at
 from batonpass.clock import iso
 from batonpass.cycle.giving import channel_of
-from batonpass.delivery import Delivery, DeliveryState, tag
+from batonpass.delivery import Delivery, tag
 from batonpass.handoff import prompts
 from batonpass.store import CycleRecord
 from batonpass.supervisor.act import Supervisor
@@ -147,10 +147,8 @@ class Setbacks:
         self._keep(watch, replace(known, until=now + FIRST_SECONDS))  # looked at again then, should it not arrive
         given = self._store.delivery(mark)
         if given is None:
-            cycle = mark.split()[1]  # no cycle is under way: it is one of its own
             text = prompts.again(mark, _WORDS.get(known.kind, "the error"))
-            state, channel = DeliveryState.OFFERED, channel_of(watch)
-            given = Delivery(mark, watch.session.id, cycle, _AGAIN, known.tries, channel, state, text, now)
+            given = Delivery.alone(mark, watch.session.id, channel_of(watch), text, now)
             self._store.save_delivery(given)
         try:
             await self._give(watch, given, lambda: watch.conversation.prompted(mark) is not None, _GIVE_SECONDS)

@@ -2,7 +2,6 @@
 
 import re
 from collections.abc import Iterator
-from datetime import datetime
 from typing import Any
 
 import msgspec
@@ -20,7 +19,7 @@ from batonpass.transcripts.events import (
     TurnEnded,
     Used,
 )
-from batonpass.untrusted import count, moment, plain
+from batonpass.untrusted import count, plain, stamp
 
 _SYNTHETIC = "<synthetic>"
 _FEEDBACK = "Stop hook feedback:"
@@ -53,7 +52,7 @@ def parse(line: bytes) -> list[Event]:
             return []
         entry = msgspec.json.decode(line, type=dict[str, Any])
         entry = plain(entry) if b"\\u0000" in line else entry
-        return list(_events(head, entry, _time(entry.get("timestamp"))))
+        return list(_events(head, entry, stamp(entry.get("timestamp"))))
     except (
         msgspec.DecodeError,
         UnicodeDecodeError,
@@ -179,9 +178,3 @@ def _text(content: object) -> str:
     if not isinstance(content, list):
         return ""
     return "\n".join(block["text"] for block in content if isinstance(block, dict) and block.get("type") == "text")
-
-
-def _time(stamp: object) -> float:
-    if not isinstance(stamp, str):
-        return 0.0
-    return moment(datetime.fromisoformat(stamp).timestamp()) or 0.0

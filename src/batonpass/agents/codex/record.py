@@ -3,7 +3,6 @@
 import json
 import re
 from collections.abc import Iterator, Mapping
-from datetime import datetime
 
 from batonpass.transcripts.events import (
     Compacted,
@@ -18,7 +17,7 @@ from batonpass.transcripts.events import (
     TurnEnded,
     Used,
 )
-from batonpass.untrusted import count, decode, moment
+from batonpass.untrusted import count, decode, stamp
 
 Entry = Mapping[str, object]
 
@@ -54,7 +53,7 @@ def parse(line: bytes) -> list[Event]:
     try:
         entry = _mapping(decode(line))
         payload = _mapping(entry.get("payload"))
-        return list(_events(_text(entry, "type"), payload, _time(entry.get("timestamp"))))
+        return list(_events(_text(entry, "type"), payload, stamp(entry.get("timestamp"))))
     except (ValueError, RecursionError):
         return []
 
@@ -200,7 +199,3 @@ def _mapping(value: object) -> Entry:
 def _text(entry: Entry, key: str) -> str:
     value = entry.get(key)
     return value if isinstance(value, str) else ""
-
-
-def _time(stamp: object) -> float:
-    return moment(datetime.fromisoformat(stamp).timestamp()) or 0.0 if isinstance(stamp, str) else 0.0

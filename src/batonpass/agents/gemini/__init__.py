@@ -2,7 +2,6 @@
 
 import os
 from collections.abc import Mapping, Sequence
-from datetime import datetime
 from pathlib import Path
 
 from batonpass.agents import processes
@@ -22,6 +21,7 @@ from batonpass.agents.gemini import hooks_off, launch, limits, past, resume, run
 from batonpass.agents.gemini import screen as display
 from batonpass.agents.gemini.overlay import HANDOFF, give_back
 from batonpass.agents.gemini.record import Journal
+from batonpass.agents.gemini.typed import seconds
 from batonpass.agents.hook_wire import text
 from batonpass.agents.usual import HookAnswers, Usual
 from batonpass.agents.wishes import Wishes
@@ -86,7 +86,7 @@ class Gemini(HookAnswers, Usual):
         if event is None or session is None:
             return None
         kind, transcript, prompt = _KINDS.get(event, HookKind.OTHER), text(payload, "transcript_path"), _prompt(payload)
-        self._turns.heard(session, kind, _time(payload.get("timestamp")))
+        self._turns.heard(session, kind, seconds(payload.get("timestamp")))
         return HookReport(
             kind=kind,
             agent_session=session,
@@ -151,10 +151,3 @@ def _handoff(prompt: str | None) -> str | None:
     if not (prompt or "").strip().startswith(HANDOFF):
         return None
     return (prompt or "").partition("Reason given:")[2].partition("\n")[0].strip()
-
-
-def _time(stamp: object) -> float:
-    try:
-        return datetime.fromisoformat(stamp).timestamp() if isinstance(stamp, str) else 0.0
-    except ValueError:
-        return 0.0

@@ -8,9 +8,9 @@ context is stands with the last answer that is left, and is unknown when its fig
 import re
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
-from datetime import datetime
 
 from batonpass.agents.gemini.limits import window
+from batonpass.agents.gemini.typed import seconds
 from batonpass.transcripts.events import (
     Compacted,
     Event,
@@ -24,11 +24,11 @@ from batonpass.transcripts.events import (
     ToolReturned,
     Used,
 )
-from batonpass.untrusted import count, decode, moment
+from batonpass.untrusted import count, decode
 
 Entry = Mapping[str, object]
 
-# What it writes into user messages itself; a slash command is answered by the program, not by the model.
+# What it writes into user messages itself.
 _NOT_SAID = ("<session_context>", "<hook_context>", "<state_snapshot>")
 _SNAPSHOT = "<state_snapshot>"
 _CANCELLED = "Request cancelled."
@@ -75,7 +75,7 @@ class Journal:
             entry = _mapping(decode(line))
         except ValueError:
             return []
-        self._at = _time(entry.get("timestamp")) or self._at
+        self._at = seconds(entry.get("timestamp")) or self._at
         return list(self._events(entry))
 
     def _events(self, entry: Entry) -> Iterator[Event]:
@@ -94,12 +94,12 @@ class Journal:
         if self._first is None or self._first == entry:
             self._begin()
             self._first = entry
-        self._at = _time(entry.get("startTime")) or self._at
+        self._at = seconds(entry.get("startTime")) or self._at
 
     # -- what replaces what ----------------------------------------------------------------------------
 
     def _set(self, changes: Entry) -> Iterator[Event]:
-        self._at = _time(changes.get("lastUpdated")) or self._at
+        self._at = seconds(changes.get("lastUpdated")) or self._at
         listed = changes.get("messages")
         if not isinstance(listed, list):
             return
@@ -221,10 +221,3 @@ def _failure(text: str) -> str:
 
 def _mapping(value: object) -> Entry:
     return value if isinstance(value, dict) else {}
-
-
-def _time(stamp: object) -> float:
-    try:
-        return moment(datetime.fromisoformat(stamp).timestamp()) or 0.0 if isinstance(stamp, str) else 0.0
-    except ValueError:
-        return 0.0

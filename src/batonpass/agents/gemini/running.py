@@ -14,7 +14,7 @@ from batonpass.transcripts.whole import first_entry
 
 ID = re.compile(r"[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}")
 _CHOSEN = ("--session-id", "--resume", "-r")
-_CLOCK_SECONDS = 1.5  # by which the kernel's word on a start may be off
+CLOCK_SECONDS = 1.5  # by which the kernel's word on a start may be off
 _BEGINS_WITHIN = 60.0  # seconds until a start or a clear has made its record, on a busy machine and behind slow hooks
 
 Dated = Sequence[tuple[float, Path]]
@@ -81,7 +81,7 @@ def _record_of(pid: int, env: Mapping[str, str]) -> Path | None:
     theirs = {path for one in others if (path := _first(one, env, dated, notes, set()))}
     first = _first(program, env, dated, notes, theirs)
     session = session_of(first) if first else None
-    mine = [line for line in notes if line.session == session and line.at >= began - _CLOCK_SECONDS]
+    mine = [line for line in notes if line.session == session and line.at >= began - CLOCK_SECONDS]
     return _moved(first, mine, [(start, path) for start, path in dated if path not in theirs])
 
 
@@ -109,7 +109,7 @@ def _first(pid: int, env: Mapping[str, str], dated: Dated, notes: Sequence[Typed
     chosen, began = _chosen(processes.arguments(pid), env), processes.started(pid)
     if chosen is not None or began is None:
         return chosen
-    within = (began - _CLOCK_SECONDS, began + _BEGINS_WITHIN)
+    within = (began - CLOCK_SECONDS, began + _BEGINS_WITHIN)
     begun = [path for start, path in dated if within[0] <= start < within[1] and path not in theirs]
     if len(begun) > 1:
         known = {line.session for line in notes}

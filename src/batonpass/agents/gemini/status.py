@@ -26,7 +26,6 @@ _HOOKS = {
     HookKind.NOTIFICATION: State.WAITING,
 }
 _MOMENT = 0.001
-_CLOCK_SECONDS = 1.5  # by which the kernel's word on a start may be off
 WAITS = "asks for permission"
 
 
@@ -103,7 +102,7 @@ def status(binding: Binding, turns: Turns) -> Status:
         return Status(State.DEAD)
     titled = _titled(binding)
     told = turns.last(binding.agent_session, binding.transcript)
-    if told is not None and told.at < (processes.started(binding.pid) or 0.0) - _CLOCK_SECONDS:
+    if told is not None and told.at < (processes.started(binding.pid) or 0.0) - running.CLOCK_SECONDS:
         told = None  # it was said in an earlier process: a conversation that was resumed is not in that turn any more
     word = max((word for word in (told, titled) if word), key=lambda word: word.at, default=None)
     front = turns.front(binding)

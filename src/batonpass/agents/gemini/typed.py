@@ -6,11 +6,10 @@ left its conversation, and when. A run without a screen notes nothing.
 
 from collections.abc import Iterator
 from dataclasses import dataclass
-from datetime import datetime
 from pathlib import Path
 
 from batonpass.disk import read_plain
-from batonpass.untrusted import decode
+from batonpass.untrusted import decode, stamp
 
 NOTES = "logs.json"  # beside the folder of the sessions
 
@@ -48,15 +47,15 @@ def typed(chats: Path) -> list[Typed]:
 def _each(noted: object) -> Iterator[Typed]:
     for entry in noted if isinstance(noted, list) else ():
         match entry:
-            case {"sessionId": str(session), "timestamp": str(stamp), "message": str(text)}:
-                yield Typed(session, seconds(stamp), text)
+            case {"sessionId": str(session), "timestamp": str(at), "message": str(text)}:
+                yield Typed(session, seconds(at), text)
             case _:
                 pass
 
 
-def seconds(stamp: object) -> float:
+def seconds(stamped: object) -> float:
     """The moment that a stamp of the program's names; 0 where it names none."""
     try:
-        return datetime.fromisoformat(stamp).timestamp() if isinstance(stamp, str) else 0.0
+        return stamp(stamped)
     except ValueError:
         return 0.0

@@ -4,16 +4,14 @@ from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from pathlib import Path
 
-from batonpass.agents import commented
 from batonpass.agents.opencode.record import Entry, mapping, text
-from batonpass.disk import read_plain
+from batonpass.agents.opencode.settings import read, settings
 from batonpass.untrusted import count
 
 _OUTPUT_MOST = 32_000  # room for an answer that it leaves at most
 _RESERVED_MOST = 20_000  # and where the provider limits what is sent
 _OUTPUT_SETTING = "OPENCODE_EXPERIMENTAL_OUTPUT_TOKEN_MAX"
 _UNKNOWN = 200_000
-_NAMES = ("config.json", "opencode.json", "opencode.jsonc")  # of its settings, the one that wins last
 
 
 @dataclass(frozen=True, slots=True)
@@ -48,7 +46,7 @@ def told(providers: object) -> dict[str, Limits]:
 def from_files(env: Mapping[str, str]) -> dict[str, Limits]:
     """What its catalogue and the user's configuration say, for a session whose port cannot be asked."""
     found: dict[str, Limits] = {}
-    for catalogue in _settings(env):
+    for catalogue in _providers(env):
         for name, provider in catalogue.items():
             found |= _of_provider(name, mapping(provider))
     return found
@@ -63,25 +61,9 @@ def _of_provider(name: str, provider: Entry) -> dict[str, Limits]:
     return found
 
 
-def _settings(env: Mapping[str, str]) -> Iterator[Entry]:
+def _providers(env: Mapping[str, str]) -> Iterator[Entry]:
     """Providers as different places name them, the one that wins last."""
     home = Path(env.get("HOME") or Path.home())
-    cache, config = (
-        Path(env.get("XDG_CACHE_HOME") or home / ".cache"),
-        Path(env.get("XDG_CONFIG_HOME") or home / ".config"),
-    )
-    yield _read(cache / "opencode" / "models.json")
-    places = [config / "opencode" / name for name in _NAMES]
-    places.append(Path(env.get("OPENCODE_CONFIG") or "/nowhere"))
-    project = Path(env.get("PWD") or "/nowhere")
-    places += [folder / name for folder in (*reversed(project.parents), project) for name in _NAMES[1:]]
-    for path in places:
-        yield mapping(_read(path).get("provider"))
-    yield mapping(commented.loads(env.get("OPENCODE_CONFIG_CONTENT", "").encode()).get("provider"))
-
-
-def _read(path: Path) -> Entry:
-    try:
-        return commented.loads(read_plain(path))
-    except OSError:
-        return {}
+    yield read(Path(env.get("XDG_CACHE_HOME") or home / ".cache") / "opencode" / "models.json")
+    for one in settings(Path(env.get("PWD") or "/"), env):
+        yield mapping(one.get("provider"))

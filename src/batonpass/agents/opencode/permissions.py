@@ -1,20 +1,17 @@
 """What opencode asks about before it acts: it has no flag for that, but a variable that adds to its configuration."""
 
 import json
-import re
-from collections.abc import Iterator, Mapping
+from collections.abc import Mapping
 from fnmatch import fnmatchcase
 from pathlib import Path
 
 from batonpass.agents.opencode.record import Entry, mapping
+from batonpass.agents.opencode.settings import given, settings
 from batonpass.agents.wishes import Approval
-from batonpass.disk import read_plain
 
 VARIABLE = "OPENCODE_PERMISSION"
 _OUTSIDE = ("bash", "webfetch", "websearch")
 _ASKED = {Approval.PLAN: _OUTSIDE, Approval.ASK: ("edit", *_OUTSIDE), Approval.EDITS: _OUTSIDE, Approval.ALL: ()}
-_NAMES = ("config.json", "opencode.json", "opencode.jsonc")
-_NOT_JSON = re.compile(r'("(?:\\.|[^"\\])*")|//[^\n]*|/\*.*?\*/|,(?=\s*[}\]])', re.DOTALL)
 
 
 def asking(approval: Approval, project: Path, env: Mapping[str, str]) -> dict[str, str]:
@@ -29,7 +26,7 @@ def asking(approval: Approval, project: Path, env: Mapping[str, str]) -> dict[st
         said[f"{tool}*"] = theirs if "*" in theirs else {"*": "ask", **theirs}
     if approval is Approval.PLAN and (edits := _asked_about("edit", rules)):
         said["edit*"] = edits  # its agent for plans denies edits; what the user allows would win over that
-    return {VARIABLE: json.dumps({**_decoded(env.get(VARIABLE, "")), **said})}
+    return {VARIABLE: json.dumps({**given(env, VARIABLE), **said})}
 
 
 def _asked_about(tool: str, rules: Entry) -> dict[str, object]:
@@ -47,44 +44,15 @@ def _asked_about(tool: str, rules: Entry) -> dict[str, object]:
 def _configured(project: Path, env: Mapping[str, str]) -> Entry:
     """The rules of the user's configuration, as far as it is in files and variables."""
     rules: Entry = {}
-    for settings in (*map(_read, _places(project, env)), _decoded(env.get("OPENCODE_CONFIG_CONTENT", ""))):
-        for tool, on in mapping(settings.get("tools")).items():  # as earlier versions had it
+    for one in settings(project, env):
+        for tool, on in mapping(one.get("tools")).items():  # as earlier versions had it
             rules = _merged(rules, {"edit" if tool in ("write", "patch") else tool: "allow" if on else "deny"})
-        rules = _merged(rules, _rules(settings.get("permission")))
-    return _merged(rules, _decoded(env.get(VARIABLE, "")))
+        rules = _merged(rules, _rules(one.get("permission")))
+    return _merged(rules, given(env, VARIABLE))
 
 
 def _rules(permission: object) -> Entry:
     return {"*": permission} if isinstance(permission, str) else mapping(permission)
-
-
-def _places(project: Path, env: Mapping[str, str]) -> Iterator[Path]:
-    """The one that wins last."""
-    home = Path(env.get("HOME") or Path.home())
-    folders = [Path(env.get("XDG_CONFIG_HOME") or home / ".config") / "opencode"]
-    yield from (folder / name for folder in folders for name in _NAMES)
-    if chosen := env.get("OPENCODE_CONFIG"):
-        yield Path(chosen)
-    above = [project, *project.parents][::-1]
-    further = [home / ".opencode", *(folder / ".opencode" for folder in above)]
-    if chosen := env.get("OPENCODE_CONFIG_DIR"):
-        further.append(Path(chosen))
-    yield from (folder / name for folder in (*above, *further) for name in _NAMES[1:])
-
-
-def _read(path: Path) -> Entry:
-    try:
-        return _decoded(read_plain(path).decode("utf-8"))
-    except (OSError, ValueError):
-        return {}
-
-
-def _decoded(text: str) -> Entry:
-    """An object of JSON, which may have comments and commas too many."""
-    try:
-        return mapping(json.loads(_NOT_JSON.sub(lambda found: found[1] or "", text)))
-    except (ValueError, RecursionError):
-        return {}
 
 
 def _merged(below: Entry, above: Entry) -> Entry:

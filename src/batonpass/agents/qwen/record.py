@@ -1,7 +1,6 @@
 """Qwen Code's transcript, line by line, as normalised events."""
 
 from collections.abc import Iterator, Mapping
-from datetime import datetime
 
 from batonpass.transcripts.events import (
     Compacted,
@@ -14,7 +13,7 @@ from batonpass.transcripts.events import (
     ToolReturned,
     Used,
 )
-from batonpass.untrusted import count, decode, moment
+from batonpass.untrusted import count, decode, stamp
 
 Entry = Mapping[str, object]
 
@@ -25,7 +24,7 @@ def parse(line: bytes) -> list[Event]:
     """The events of one line; none for lines that do not matter, that are torn, or that nobody foresaw."""
     try:
         entry = _mapping(decode(line))
-        return list(_events(entry, _time(entry.get("timestamp"))))
+        return list(_events(entry, stamp(entry.get("timestamp"))))
     except ValueError:
         return []
 
@@ -100,7 +99,3 @@ def _mapping(value: object) -> Entry:
 def _text(entry: Entry, key: str) -> str:
     value = entry.get(key)
     return value if isinstance(value, str) else ""
-
-
-def _time(stamp: object) -> float:
-    return moment(datetime.fromisoformat(stamp).timestamp()) or 0.0 if isinstance(stamp, str) else 0.0
