@@ -1,5 +1,6 @@
 import asyncio
 import subprocess
+from pathlib import Path
 
 from batonpass.cycle import sealing, writing
 from batonpass.cycle.moves import CANNOT_WRITE, Move, Step
@@ -31,6 +32,16 @@ async def test_the_agents_document_is_sealed_with_what_a_machine_knows(scene: Sc
     assert (record.path, record.number, record.source, record.cycle) == (path, 1, Author.AGENT, CYCLE)
     assert (scene.case.cycle.document, scene.case.recall("branch")) == (path, "torn-lines")
     assert not (scene.watch.folder / "permit.json").exists()
+
+
+async def test_what_an_agent_that_went_away_left_unkept_is_kept_at_the_seal(scene: Scene) -> None:
+    scene.watch.holding_stop = True
+    await writing.prepare(scene.case, Move(Step.PREPARE))
+    assert scene.case.recall("checkpoint") is None
+    assert (await sealing.seal(scene.case, Move(Step.SEAL, document=False))).ok
+    assert Path(str(scene.case.recall("checkpoint"))).exists()
+    (path,) = scene.documents()
+    assert Path(str(scene.case.recall("checkpoint"))).name in path.read_text(encoding="utf-8")
 
 
 async def test_sealing_twice_is_one_file_and_one_record(scene: Scene) -> None:

@@ -35,6 +35,13 @@ async def cut_off(asking: "asyncio.Task[Outcome]") -> None:
     await asyncio.gather(asking, return_exceptions=True)
 
 
+@pytest.fixture
+def busy(scene: Scene) -> Scene:
+    scene.watch.hooks_seen = 1
+    scene.says(State.BUSY)
+    return scene
+
+
 # -- prepare and the safe point ----------------------------------------------------------------------
 
 
@@ -61,6 +68,39 @@ async def test_a_checkpoint_that_cannot_be_written_is_said_and_does_not_stop_the
     outcome = await writing.prepare(scene.case, Move(Step.PREPARE))
     assert outcome.ok
     assert "no checkpoint could be written" in outcome.note
+
+
+async def test_an_agent_whose_stop_hook_waits_is_asked_first_and_the_rest_is_kept_while_it_writes(busy: Scene) -> None:
+    draft = busy.watch.folder / "draft.md"
+    busy.watch.holding_stop = True
+    assert (await writing.prepare(busy.case, Move(Step.PREPARE))).ok
+    assert not draft.exists(), "the agent waits"
+    asking = asyncio.create_task(writing.ask(busy.case, Move(Step.ASK)))
+    await laid(busy, asking)
+    assert not draft.exists()
+    busy.watch.holding_stop = False
+    hook_takes(busy)
+    busy.watch.changed()
+    busy.hears(f"Stop hook feedback: {ASK} write")
+    assert (await asking).ok
+    assert draft.exists()
+    assert Path(str(busy.case.recall("checkpoint"))).exists()
+    assert busy.offers.primed("compact")
+    assert [event.name for event in busy.store.events(name="CHECKPOINT_CREATED")] == ["CHECKPOINT_CREATED"]
+
+
+async def test_what_was_to_be_kept_while_the_agent_writes_is_kept_after_a_crash(busy: Scene) -> None:
+    busy.watch.holding_stop = True
+    await writing.prepare(busy.case, Move(Step.PREPARE))
+    asking = asyncio.create_task(writing.ask(busy.case, Move(Step.ASK)))
+    await laid(busy, asking)
+    await cut_off(asking)
+    busy.watch.holding_stop = False
+    hook_takes(busy)
+    busy.hears(f"Stop hook feedback: {ASK} write")
+    busy.watch.take_hook(stop("Done."), busy.clock.now())
+    await writing.wait(busy.case, Move(Step.AWAIT))
+    assert Path(str(busy.case.recall("checkpoint"))).exists()
 
 
 async def test_a_running_turn_with_hooks_ends_at_a_safe_point(scene: Scene) -> None:
@@ -91,13 +131,6 @@ async def test_in_the_middle_of_a_merge_is_no_safe_point(scene: Scene) -> None:
 
 
 # -- ask, by the stop hook ---------------------------------------------------------------------------
-
-
-@pytest.fixture
-def busy(scene: Scene) -> Scene:
-    scene.watch.hooks_seen = 1
-    scene.says(State.BUSY)
-    return scene
 
 
 async def test_an_ask_by_the_hook_is_delivered_when_the_record_shows_it(busy: Scene) -> None:

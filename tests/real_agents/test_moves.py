@@ -1,6 +1,5 @@
 """A person clears or resumes in the real agent while the baton is being passed; the agent is killed or stopped."""
 
-import contextlib
 import os
 import re
 import signal
@@ -8,6 +7,7 @@ import signal
 import pytest
 
 from batonpass.sim.anthropic import AnthropicModel
+from batonpass.sim.brain import Reply, ToolUse
 from tests.real_agents.baton import Baton
 from tests.real_agents.checker import assert_passed
 from tests.real_agents.harness import Gate
@@ -18,16 +18,11 @@ LONG = pytest.mark.long
 _AT_WORK = re.compile(r"^\S [A-Z][\w-]+…", re.MULTILINE)  # its word for what it does, beside a star that turns
 
 
-def _in_box(baton: Baton) -> bool:
-    """Whether Baton's own prompt stands in the box, below all that was said."""
-    last = baton.screen().rpartition("❯")[2]
-    return "[baton " in last or "Pasted text" in last
-
-
 @LONG
-@pytest.mark.slow_agent  # not steady yet: the interrupted prompt comes back into the box when it likes
 def test_a_clear_while_the_agent_writes_leaves_the_new_conversation_alone(baton: Baton, model: AnthropicModel) -> None:
-    gate = Gate(model, match="ask 1")
+    look = ToolUse("Read", {"file_path": str(baton.project / "reader.py")})
+    model.script(Reply("I look at the work first.", (look,)), match="ask 1")
+    gate = Gate(model, match="ask 1")  # its second request: a turn that has said nothing gives the box its prompt back
     before = baton.run(prompt="please begin, and keep the public names")
     baton.rest()
     baton.command("handoff", "--no-wait")
@@ -35,12 +30,8 @@ def test_a_clear_while_the_agent_writes_leaves_the_new_conversation_alone(baton:
     baton.step("await")
     baton.until(lambda: _AT_WORK.search(baton.screen()), "the turn on its screen")  # sooner, Escape may not be heard
     baton.press("Escape")
-    baton.until(lambda: not _AT_WORK.search(baton.screen()), "its end there")  # before the next key
+    baton.until(lambda: "Interrupted" in baton.screen(), "its end there")
     baton.wait_for(lambda status: status["state"] == "idle")
-    with contextlib.suppress(AssertionError):  # what was interrupted may stand there again, later
-        baton.until(lambda: _in_box(baton), "the prompt in the box", 4.0)
-    baton.press("C-c")
-    baton.until(lambda: not _in_box(baton), "an empty box")
     baton.say("/clear")
     mine = baton.wait_for(lambda status: status["agent_session"] != before["agent_session"])["agent_session"]
     gate.open()

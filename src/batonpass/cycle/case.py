@@ -73,8 +73,8 @@ class Case:
     def set_deadline(self) -> None:
         """Ask and await together have so long; kept for a daemon that has to go on with it."""
         deadline = self.stage.clock.now() + self.config.timeouts.ask
-        self.cycle = self.stage.store.update_cycle(self.cycle.id, deadline=deadline)
-        self.remember(deadline_round=self.since)
+        data = {**self.cycle.data, "deadline_round": self.since}
+        self.cycle = self.stage.store.update_cycle(self.cycle.id, deadline=deadline, data=data)
         self.watch.due = None
 
     @property

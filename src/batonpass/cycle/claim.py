@@ -6,6 +6,7 @@ and whatever fails here is left for the worker.
 """
 
 import logging
+import time
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
@@ -13,9 +14,18 @@ if TYPE_CHECKING:
 
 log = logging.getLogger(__name__)
 
+_TRIES, _AGAIN_SECONDS = 4, 0.02
+
 
 def claim(queue: "Queue") -> None:
     """Run what is queued for this host. Blocks for a few milliseconds; call it beside the event loop."""
+    for _ in range(_TRIES):
+        if _claimed(queue):
+            return
+        time.sleep(_AGAIN_SECONDS)
+
+
+def _claimed(queue: "Queue") -> bool:
     try:
         # Names of the engine's own inside: a release without them costs a moment, not the daemon.
         from dbos._core import execute_dequeued_workflow
@@ -33,3 +43,5 @@ def claim(queue: "Queue") -> None:
                 execute_dequeued_workflow(engine, status, owner)
     except Exception as error:  # another worker holds the queue, or the database is away for a moment
         log.debug("left for the queue's own worker: %s", error)
+        return False
+    return True

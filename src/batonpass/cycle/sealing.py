@@ -7,7 +7,7 @@ from pathlib import Path
 from batonpass.cycle.case import Case
 from batonpass.cycle.moves import CANNOT_WRITE, Move, Outcome, Step
 from batonpass.cycle.sealed import keep_copy, set_aside
-from batonpass.cycle.writing import read_draft
+from batonpass.cycle.writing import keep, read_draft
 from batonpass.disk import open_plain
 from batonpass.facts import Facts
 from batonpass.facts.secretfiles import names_secret_file
@@ -28,6 +28,7 @@ _FINGERPRINT_BYTES = 1_000_000
 async def seal(case: Case, move: Move) -> Outcome:
     """Redact, number, checksum, and write the final name. One that was written before a crash is kept."""
     facts = await case.facts(max_age=1.0)  # the check's, where it has just looked
+    unkept = await keep(case, facts)  # an agent that went away before it could be waited for
     try:
         record, notes = await asyncio.to_thread(_seal, case, facts, move.document)
     except OSError as error:
@@ -37,16 +38,18 @@ async def seal(case: Case, move: Move) -> Outcome:
         )
     case.stage.store.add_handoff(record)
     git = facts.git
-    case.remember(
-        sealed=str(record.path),
-        sealed_at=case.stage.clock.now(),
-        branch=git.branch if git else None,
-        dirty=list(git.dirty) if git else None,
-        fingerprint=await asyncio.to_thread(fingerprint, facts),
+    known: dict[str, object] = {
+        "sealed": str(record.path),
+        "sealed_at": case.stage.clock.now(),
+        "branch": git.branch if git else None,
+        "dirty": list(git.dirty) if git else None,
+        "fingerprint": await asyncio.to_thread(fingerprint, facts),
+    }
+    case.cycle = case.stage.store.update_cycle(
+        case.cycle.id, document=record.path, data={**case.cycle.data, **known}
     )
-    case.cycle = case.stage.store.update_cycle(case.cycle.id, document=record.path)
     case.stage.offers(case.watch).forbid()
-    said = [note for note in (move.note, f"handoff #{record.number}", *notes) if note]
+    said = [note for note in (move.note, f"handoff #{record.number}", *notes, *unkept) if note]
     return Outcome(Step.SEAL, note="; ".join(said), data={"path": str(record.path)})
 
 

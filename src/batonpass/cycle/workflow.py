@@ -25,7 +25,10 @@ from batonpass.supervisor.starter import policy_of
 log = logging.getLogger(__name__)
 
 _VERSION = "1"  # never the hash of the source: an upgrade must find the cycles that are under way
-_POLL_SECONDS = 0.25  # the net: a cycle that is started here is claimed at once
+# The engine's own look at its queue is the net: it costs a few milliseconds of everything else, and a cycle that is
+# started here is claimed at once. Those that a crash cut off come to the queue in the first moments of a start.
+_POLL_SECONDS = 2.0
+_RECOVERY_SECONDS, _RECOVERY_TRIES = 0.2, 20
 # A cycle that has closed is still under way for the engine until its end is written down, and a successor may be
 # full by then: refused at that moment, it would wait for a reading that an idle session never brings.
 _ENDING_SECONDS, _AGAIN_SECONDS = 5.0, 0.1
@@ -118,6 +121,12 @@ class Engine:
         DBOS.listen_queues([self._queue_name])
         await asyncio.to_thread(DBOS.launch)
         self._queue = await DBOS.register_queue_async(self._queue_name, polling_interval_sec=_POLL_SECONDS)
+        self._recovery = asyncio.create_task(self._claim_recovered())
+
+    async def _claim_recovered(self) -> None:
+        for _ in range(_RECOVERY_TRIES):
+            await asyncio.to_thread(claim, self._queue)
+            await self._stage.clock.sleep(_RECOVERY_SECONDS)
 
     async def pass_baton(self, cycle: str, session: str, policy: Policy) -> bool:
         """Start a cycle; False when the session has one under way."""
@@ -166,6 +175,7 @@ class Engine:
 
     async def stop(self) -> None:
         """Stop at once: what is under way goes on at the next start."""
+        self._recovery.cancel()
         _Running.stage = _Running.loop = None
         await asyncio.to_thread(DBOS.destroy, destroy_registry=False)
         if self._connections is not None:

@@ -46,20 +46,32 @@ _LAG_SECONDS = 1.0  # the record may lag behind the stop hook
 
 
 async def prepare(case: Case, move: Move) -> Outcome:
-    """Facts, a checkpoint and a draft from facts alone: whatever happens next, this much is kept."""
+    """Facts, a checkpoint and a draft from facts alone: whatever happens next, this much is kept.
+
+    An agent whose stop hook waits for our word is asked first, and the rest is done while it writes.
+    """
     case.watch.read()
     facts = await case.facts()
     missing = list(facts.missing)
+    if not case.watch.holding_stop:
+        missing += await keep(case, facts)
+    code = GONE if case.watch.gone else "ok"
+    return Outcome(Step.PREPARE, code, "; ".join(missing), {"files": list(prompts.changed_files(facts))})
+
+
+async def keep(case: Case, facts: Facts | None = None) -> list[str]:
+    """A checkpoint and a draft from facts alone, once in a cycle; gives what could not be written."""
+    if case.recall("kept"):
+        return []
+    facts = facts or await case.facts(max_age=_RECENT_SECONDS)
+    missing: list[str] = []
     meta = case.meta(0, None, case.stage.clock.now())
     directory = case.watch.session.project / case.config.checkpoint_dir
+    path: Path | None = None
     try:
         stay_inside(case.watch.session.project, directory)
         path = await asyncio.to_thread(
             checkpoint.write, facts, meta, directory, allow=patterns(case.config.redact_allow)
-        )
-        case.remember(checkpoint=str(path))
-        case.stage.store.add_event(
-            "CHECKPOINT_CREATED", case.stage.clock.now(), case.watch.session.id, case.cycle.id, {"path": str(path)}
         )
     except OSError as error:
         missing.append(f"no checkpoint could be written: {error}")
@@ -67,8 +79,12 @@ async def prepare(case: Case, move: Move) -> Outcome:
         await draft_from_facts(case, facts)
     except OSError as error:
         missing.append(f"no draft could be written: {error}")
-    code = GONE if case.watch.gone else "ok"
-    return Outcome(Step.PREPARE, code, "; ".join(missing), {"files": list(prompts.changed_files(facts))})
+    case.remember(kept=True, checkpoint=str(path) if path else None)
+    if path:
+        case.stage.store.add_event(
+            "CHECKPOINT_CREATED", case.stage.clock.now(), case.watch.session.id, case.cycle.id, {"path": str(path)}
+        )
+    return missing
 
 
 async def draft_from_facts(case: Case, facts: Facts) -> None:
@@ -177,6 +193,10 @@ async def _by_hook(case: Case, given: Delivery) -> Outcome:
     watch, offers, clock = case.watch, case.stage.offers(case.watch), case.stage.clock
     conversation = watch.conversation
     idle_since: float | None = None
+    missing: list[str] = []
+    if not case.recall("kept"):  # the agent was asked first; its hook has the answer by now
+        await watch.until(lambda: not watch.holding_stop, _UNCLAIMED_SECONDS)
+        missing = await keep(case)
 
     def arrived() -> bool:
         return conversation.prompted(given.tag) is not None
@@ -196,7 +216,7 @@ async def _by_hook(case: Case, given: Delivery) -> Outcome:
                 return Outcome(Step.ASK, GONE if watch.gone else UNCLAIMED, "the turn ended without its hook")
             continue
         await watch.until(lambda: arrived() or watch.gone, 0.3)
-    return Outcome(Step.ASK, data={"tag": given.tag, "channel": given.channel})
+    return Outcome(Step.ASK, note="; ".join(missing), data={"tag": given.tag, "channel": given.channel})
 
 
 async def _given(case: Case, given: Delivery, step: Step) -> Outcome:
@@ -227,16 +247,17 @@ async def wait(case: Case, move: Move) -> Outcome:
     def over() -> bool:
         return watch.gone or case.elsewhere or watch.turn_over(mark, since)
 
+    missing = await keep(case)
     ended = await watch.until(over, max(1.0, case.left))
     if not draft.exists():
         await watch.until(lambda: draft.exists() or _document_said(watch, mark) is not None, _LAG_SECONDS)
     if draft.exists():
-        return Outcome(Step.AWAIT, data={"from": "file"})
+        return Outcome(Step.AWAIT, note="; ".join(missing), data={"from": "file"})
     said = _document_said(watch, mark)
     if said is not None:
         make_inside(watch.session.project, draft.parent)
         write_private(draft, case.clean(said))
-        return Outcome(Step.AWAIT, data={"from": "message"})
+        return Outcome(Step.AWAIT, note="; ".join(missing), data={"from": "message"})
     if watch.gone:
         return Outcome(Step.AWAIT, GONE, "the agent went away before it wrote")
     why = "the turn ended without a document" if ended else "no document before the deadline"

@@ -7,6 +7,8 @@ from batonpass.store.base import Part, values
 from batonpass.store.tables import deliveries
 
 _SEEN = deliveries.c.state == DeliveryState.SEEN
+_GET = sa.select(deliveries).where(deliveries.c.tag == sa.bindparam("_tag"))
+_MARK = sa.update(deliveries).where(deliveries.c.tag == sa.bindparam("_tag"), ~_SEEN)
 
 
 class Deliveries(Part):
@@ -17,7 +19,7 @@ class Deliveries(Part):
             self._db.keep(connection, deliveries, "tag", row, unless=_SEEN)
 
     def delivery(self, tag: str) -> Delivery | None:
-        return self._one(sa.select(deliveries).where(deliveries.c.tag == tag), Delivery)
+        return self._one(_GET, Delivery, _tag=tag)
 
     def deliveries(self, session: str | None = None, cycle: str | None = None) -> list[Delivery]:
         """Deliveries of a session, of a cycle, or all, in the order in which they were offered."""
@@ -31,11 +33,11 @@ class Deliveries(Part):
     def mark_seen(self, tag: str, at: float) -> bool:
         """Note that the agent's record shows it. True the first time, False after that, when unknown, or when the
         database is away and it is written later."""
-        statement = sa.update(deliveries).where(deliveries.c.tag == tag, ~_SEEN)
+        seen = {"_tag": tag, "state": DeliveryState.SEEN, "seen": at}
         changed: list[int] = []
 
         def work(connection: sa.Connection) -> None:
-            changed.append(connection.execute(statement.values(state=DeliveryState.SEEN, seen=at)).rowcount)
+            changed.append(connection.execute(_MARK, seen).rowcount)
 
         self._db.record(work)
         return changed[-1:] == [1]

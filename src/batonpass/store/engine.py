@@ -59,6 +59,7 @@ class Database:
         self.away: StoreAway | None = None  # why it did not answer the last time
         self.outages = 0  # how often it went away
         self._ask_again = 0.0
+        self._keeps: dict[tuple[object, ...], sqlite.Insert | postgresql.Insert] = {}
         self._late: deque[Work] = deque(maxlen=_LATE)
         self._catching_up = threading.RLock()
 
@@ -142,16 +143,21 @@ class Database:
         unless: sa.ColumnElement[bool] | None = None,
     ) -> None:
         """Insert a row; one with the same key takes the new values, if it may be overwritten at all."""
-        statement: sqlite.Insert | postgresql.Insert
+        made = (table.name, key, *values, overwrite, id(unless))
+        statement = self._keeps.get(made)
+        if statement is None:
+            statement = self._keeps[made] = self._keep(table, key, tuple(values), overwrite, unless)
+        connection.execute(statement, dict(values))
+
+    def _keep(
+        self, table: sa.Table, key: str, names: tuple[str, ...], overwrite: bool, unless: sa.ColumnElement[bool] | None
+    ) -> sqlite.Insert | postgresql.Insert:
         statement = sqlite.insert(table) if self.is_sqlite else postgresql.insert(table)
-        statement = statement.values(dict(values))
-        if overwrite:
-            columns = {name: statement.excluded[name] for name in values if name != key}
-            where = None if unless is None else sa.not_(unless)
-            statement = statement.on_conflict_do_update(index_elements=[key], set_=columns, where=where)
-        else:
-            statement = statement.on_conflict_do_nothing(index_elements=[key])
-        connection.execute(statement)
+        if not overwrite:
+            return statement.on_conflict_do_nothing(index_elements=[key])
+        columns = {name: statement.excluded[name] for name in names if name != key}
+        where = None if unless is None else sa.not_(unless)
+        return statement.on_conflict_do_update(index_elements=[key], set_=columns, where=where)
 
     def now(self) -> sa.ColumnElement[float]:
         """The database's own time in seconds since the epoch: hosts that share it need not agree on theirs."""

@@ -18,6 +18,9 @@ from batonpass.store.tables import (
     sessions,
 )
 
+_ADD_EVENT = sa.insert(events).returning(events.c.id)
+_GET = sa.select(notes.c.value).where(notes.c.key == sa.bindparam("_key"))
+
 
 class History(Part):
     def add_handoff(self, handoff: HandoffRecord) -> None:
@@ -32,7 +35,7 @@ class History(Part):
     def last_handoff(self, project: Path | None = None, session: str | None = None) -> HandoffRecord | None:
         """The newest of them."""
         newest = _chain(project, session).order_by(handoffs.c.created.desc(), handoffs.c.number.desc())
-        return self._one(newest, HandoffRecord)
+        return self._one(newest.limit(1), HandoffRecord)
 
     def add_event(
         self,
@@ -47,7 +50,7 @@ class History(Part):
         numbers: list[int] = []
 
         def work(connection: sa.Connection) -> None:
-            number = connection.execute(sa.insert(events).values(**row).returning(events.c.id)).scalar_one()
+            number = connection.execute(_ADD_EVENT, row).scalar_one()
             numbers.append(int(number))
 
         self._db.record(work)
@@ -69,7 +72,7 @@ class History(Part):
     def get(self, key: str) -> object | None:
         """What was put under a key; None when nothing was."""
         with self._db.read() as connection:
-            value: object | None = connection.execute(sa.select(notes.c.value).where(notes.c.key == key)).scalar()
+            value: object | None = connection.execute(_GET, {"_key": key}).scalar()
             return value
 
     def put(self, key: str, value: object) -> None:

@@ -14,12 +14,14 @@ DAY = 86_400.0
 # How long readings are kept at which grain: all of them for a day, then one a minute, then one an hour.
 _GRAINS = ((DAY, 7 * DAY, 60), (7 * DAY, None, 3600))
 
+_ADD_READING, _ADD_HEALTH = sa.insert(readings), sa.insert(health_checks)
+
 
 class Readings(Part):
     def add_reading(self, session_id: str, reading: Reading) -> None:
         """Keep a reading; while the database is away it is written later."""
         row = {"session": session_id, **values(reading)}
-        self._db.record(lambda connection: connection.execute(sa.insert(readings).values(**row)))
+        self._db.record(lambda connection: connection.execute(_ADD_READING, row))
 
     def readings(self, session_id: str, *, agent_session: str | None = None, limit: int = 200) -> list[Reading]:
         """The last readings of a session, or of one conversation of it, oldest first."""
@@ -66,8 +68,8 @@ class Readings(Part):
 
         While the database is away it is written later.
         """
-        health = HealthRecord(at, session_id, project, check_type, status, dict(details), action)
-        self._db.record(lambda connection: connection.execute(sa.insert(health_checks).values(**values(health))))
+        row = values(HealthRecord(at, session_id, project, check_type, status, dict(details), action))
+        self._db.record(lambda connection: connection.execute(_ADD_HEALTH, row))
 
     def health_checks(self, session: str | None = None, *, limit: int = 200) -> list[HealthRecord]:
         """The last health checks, oldest first."""
