@@ -6,8 +6,9 @@ import pytest
 from dbos import DBOS, Queue
 from dbos import error as dbos_error
 
-from batonpass.cycle import workflow
-from batonpass.cycle.moves import Policy
+from batonpass.cycle import steps, workflow
+from batonpass.cycle.case import Case
+from batonpass.cycle.moves import GONE, Move, Outcome, Policy, Step
 from batonpass.cycle.workflow import Engine
 from batonpass.store import CycleState
 from tests.cycle.scene import CYCLE, Scene
@@ -61,3 +62,51 @@ async def test_a_cycle_that_cannot_be_taken_up_does_not_keep_its_session_from_pa
     await engine.take_up(scene.case.cycle)
     assert scene.case.cycle.state is CycleState.POSTPONED
     assert scene.store.running_cycle(scene.watch.session.id) is None
+
+
+async def test_after_a_crash_moves_that_had_ended_are_not_made_again(
+    scene: Scene, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    made: list[Step] = []
+
+    def does(step: Step, outcome: Outcome) -> None:
+        async def act(case: Case, move: Move) -> Outcome:
+            made.append(step)
+            return outcome
+
+        monkeypatch.setitem(steps._ACTS, step, act)
+
+    does(Step.PREPARE, Outcome(Step.PREPARE, note="a checkpoint", data={"files": ["reader.py"]}))
+    does(Step.SAFE_POINT, Outcome(Step.SAFE_POINT))
+    does(Step.ASK, Outcome(Step.ASK, GONE, "it died"))
+    first = await workflow._moves(scene.stage, CYCLE, Policy(), [])
+    assert [outcome.step for outcome in first] == made == [Step.PREPARE, Step.SAFE_POINT, Step.ASK]
+    # The engine had not written the phase down yet. What was cut off is made again, what had ended is known.
+    again = scene.store.begin_step(CYCLE, Step.SEAL, 1, scene.clock.now())
+    made.clear()
+    assert await workflow._moves(scene.stage, CYCLE, Policy(), []) == first
+    assert made == []
+    does(Step.SEAL, Outcome(Step.SEAL))
+    does(Step.PASS, Outcome(Step.PASS))
+    await workflow._moves(scene.stage, CYCLE, Policy(), first)
+    assert made == [Step.SEAL, Step.PASS]
+    assert [step.seq for step in scene.store.steps(CYCLE) if step.step == Step.SEAL] == [again]
+
+
+async def test_a_phase_ends_where_the_outside_has_seen_something(scene: Scene, monkeypatch: pytest.MonkeyPatch) -> None:
+    async def act(case: Case, move: Move) -> Outcome:
+        return Outcome(move.step)
+
+    for step in Step:
+        monkeypatch.setitem(steps._ACTS, step, act)
+    history: list[Outcome] = []
+    phases = []
+    while found := await workflow._moves(scene.stage, CYCLE, Policy(), history):
+        history += found
+        phases.append([outcome.step for outcome in found])
+    assert phases == [
+        [Step.PREPARE, Step.SAFE_POINT, Step.ASK],
+        [Step.AWAIT, Step.CHECK, Step.SEAL, Step.PASS],
+        [Step.PRIME, Step.VERIFY],
+        [Step.CLOSE],
+    ]

@@ -1,5 +1,6 @@
 """A move that the database cut off has no outcome: it is made again, as after a crash."""
 
+from functools import partial
 from pathlib import Path
 from types import SimpleNamespace
 from typing import Any, cast
@@ -38,7 +39,8 @@ async def test_a_move_that_the_database_cut_off_is_made_again_under_its_old_numb
             store=store, clock=SystemClock(), slots=Slots(1), watch=lambda session: watch,
             config=lambda project: Config(), probe=lambda point: None, hold=at_once,
         )  # fmt: skip
-        outcome = await _patiently(cast(Stage, stage), cycle().id, Move(Step.PREPARE))
+        work = partial(steps.run, cast(Stage, stage), cycle().id, Move(Step.PREPARE))
+        outcome = await _patiently(cast(Stage, stage), cycle().id, work)
         assert outcome.ok
         assert len(tried) == 2
         assert [(step.seq, step.state) for step in store.steps(cycle().id)] == [(1, "ok")]

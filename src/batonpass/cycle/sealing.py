@@ -45,9 +45,7 @@ async def seal(case: Case, move: Move) -> Outcome:
         "dirty": list(git.dirty) if git else None,
         "fingerprint": await asyncio.to_thread(fingerprint, facts),
     }
-    case.cycle = case.stage.store.update_cycle(
-        case.cycle.id, document=record.path, data={**case.cycle.data, **known}
-    )
+    case.cycle = case.stage.store.update_cycle(case.cycle.id, document=record.path, data={**case.cycle.data, **known})
     case.stage.offers(case.watch).forbid()
     said = [note for note in (move.note, f"handoff #{record.number}", *notes, *unkept) if note]
     return Outcome(Step.SEAL, note="; ".join(said), data={"path": str(record.path)})

@@ -1,24 +1,25 @@
 """The durable engine: cycles as DBOS workflows. Nothing else in Baton imports DBOS, besides tasks.
 
-The workflow itself decides nothing: it asks the plan for the next move, runs it as one recorded step, and
-asks again. DBOS runs workflows on a loop of its own; every move is carried over to the supervisor's loop.
+The workflow itself decides nothing: it asks the plan for the next move, runs it, and asks again; the moves of a phase
+are one step to the engine. DBOS runs workflows on a loop of its own; every move is made on the supervisor's loop.
 """
 
 import asyncio
 import logging
-from collections.abc import Mapping, Sequence
+from collections.abc import Awaitable, Callable, Mapping, Sequence
 from dataclasses import asdict
-from typing import Any
+from functools import partial
+from typing import Any, TypeVar
 
 from dbos import DBOS, DBOSPortableJSONSerializer, SetEnqueueOptions, SetWorkflowID
 from dbos import error as dbos_error
 
 from batonpass.cycle import steps
 from batonpass.cycle.claim import claim
-from batonpass.cycle.moves import Move, Outcome, Policy, Result, Step, Way
+from batonpass.cycle.moves import Outcome, Policy, Step, Way
 from batonpass.cycle.plan import next_move
 from batonpass.cycle.stage import Stage
-from batonpass.store import CycleRecord, CycleState, StoreAway, durable_engine, plain_url
+from batonpass.store import CycleRecord, CycleState, StepRecord, StoreAway, durable_engine, plain_url
 from batonpass.supervisor.outage import until_back
 from batonpass.supervisor.starter import policy_of
 
@@ -42,47 +43,62 @@ class _Running:
     loop: asyncio.AbstractEventLoop | None = None
 
 
+# What the engine records at once. The moves between are quick, and after a crash the store has their outcomes.
+_PHASES_END = (Step.ASK, Step.PASS, Step.VERIFY, Step.BACK, Step.CLOSE)
+
+
 @DBOS.step(name="move")
-async def _move(cycle: str, move: dict[str, Any]) -> dict[str, Any]:
-    """One move of a cycle, on the supervisor's own loop. Run again after a crash: the move looks before it acts."""
+async def _phase(cycle: str, policy: dict[str, Any], history: list[dict[str, Any]]) -> list[dict[str, Any]]:
+    """The next moves of a cycle, on the supervisor's own loop, up to the end of a phase."""
     stage, loop = _Running.stage, _Running.loop
     if stage is None or loop is None:
         raise RuntimeError("the engine was stopped")
-    future = asyncio.run_coroutine_threadsafe(_patiently(stage, cycle, _as_move(move)), loop)
-    outcome = await asyncio.wrap_future(future)
-    return asdict(outcome)
+    moves = _moves(stage, cycle, _as_policy(policy), [_as_outcome(outcome) for outcome in history])
+    outcomes = await asyncio.wrap_future(asyncio.run_coroutine_threadsafe(moves, loop))
+    return [asdict(outcome) for outcome in outcomes]
 
 
-async def _patiently(stage: Stage, cycle: str, move: Move) -> Outcome:
-    """The outcome of a move. One that the database cut off has none: it is made again once that is back."""
+async def _moves(stage: Stage, cycle: str, rules: Policy, before: Sequence[Outcome]) -> list[Outcome]:
+    """The outcomes of one phase. A move that was cut off is made again, and looks before it acts; one that ended
+    before a crash is not: the store has its outcome."""
+    history = list(before)
+    ended = [step for step in await _patiently(stage, cycle, lambda: _steps(stage, cycle)) if step.ended is not None]
+    while (move := next_move(history, rules)) is not None:
+        known = ended[len(history)] if len(history) < len(ended) else None
+        if known is not None and (known.step, known.attempt) == (move.step, move.attempt):
+            history.append(Outcome(move.step, known.state, known.note or "", known.data))
+        else:
+            history.append(await _patiently(stage, cycle, partial(steps.run, stage, cycle, move)))
+        if move.step in _PHASES_END:
+            break
+    return history[len(before) :]
+
+
+async def _steps(stage: Stage, cycle: str) -> list[StepRecord]:
+    return stage.store.steps(cycle)
+
+
+T = TypeVar("T")
+
+
+async def _patiently(stage: Stage, cycle: str, work: Callable[[], Awaitable[T]]) -> T:
+    """Do it. What the database cut off has no outcome: it is done again once that is back."""
     while True:
         try:
-            return await steps.run(stage, cycle, move)
+            return await work()
         except StoreAway:
-            log.info("cycle %s waits in step %s for the store", cycle, move.step)
+            log.info("cycle %s waits for the store", cycle)
             await until_back(stage.store, stage.clock)
 
 
 @DBOS.workflow(name="cycle")
 async def _cycle(cycle: str, policy: dict[str, Any]) -> str:
     rules = _as_policy(policy)
-    history: list[Outcome] = []
-    while (move := next_move(history, rules)) is not None:
-        history.append(_as_outcome(await _move(cycle, asdict(move))))
-    return history[-1].note
-
-
-def _as_move(value: Mapping[str, Any]) -> Move:
-    return Move(
-        step=Step(value["step"]),
-        attempt=value["attempt"],
-        way=Way(value["way"]),
-        missing=tuple(value["missing"]),
-        document=value["document"],
-        kick=value.get("kick", 1),
-        result=Result(value["result"]),
-        note=value["note"],
-    )
+    history: list[dict[str, Any]] = []
+    while next_move([_as_outcome(outcome) for outcome in history], rules) is not None:
+        found: Any = await _phase(cycle, policy, history)
+        history += found if isinstance(found, list) else [found]  # one by one, by a daemon of an earlier release
+    return str(history[-1]["note"])
 
 
 def _as_outcome(value: Mapping[str, Any]) -> Outcome:

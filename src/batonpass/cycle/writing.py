@@ -177,13 +177,13 @@ async def _offer(case: Case, move: Move, mark: str) -> Delivery:
     case.stage.probe("ask:written")
     offers = case.stage.offers(watch)
     offers.permit(draft.parent)
-    case.stage.store.add_event(
-        "CONTEXT_DUMP_REQUESTED", given.offered, watch.session.id, case.cycle.id, {"channel": channel, "tag": mark}
-    )
     if channel is Channel.HOOK:
         offers.forget_ask(watch.conversation.agent_session)
         offers.ask(watch.conversation.agent_session, text)
         watch.changed()
+    case.stage.store.add_event(
+        "CONTEXT_DUMP_REQUESTED", given.offered, watch.session.id, case.cycle.id, {"channel": channel, "tag": mark}
+    )
     case.stage.probe("ask:offered")
     return given
 

@@ -147,7 +147,9 @@ class Database:
         statement = self._keeps.get(made)
         if statement is None:
             statement = self._keeps[made] = self._keep(table, key, tuple(values), overwrite, unless)
-        connection.execute(statement, dict(values))
+        said = {name: value for name, value in values.items() if isinstance(value, sa.ColumnElement)}
+        plain = {name: value for name, value in values.items() if name not in said}
+        connection.execute(statement.values(said) if said else statement, plain)
 
     def _keep(
         self, table: sa.Table, key: str, names: tuple[str, ...], overwrite: bool, unless: sa.ColumnElement[bool] | None
