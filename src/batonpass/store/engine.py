@@ -238,7 +238,7 @@ def _sqlite(url: sa.URL) -> sa.Engine:
     def prepare(connection: sqlite3.Connection, _record: object) -> None:
         connection.isolation_level = None  # transactions begin where we say, and only there
         connection.execute(f"PRAGMA busy_timeout={BUSY_SECONDS * 1000}")
-        connection.execute("PRAGMA journal_mode=WAL")
+        _write_ahead(connection)
         # Safe from any crash of ours. With the power the last moments may go, and with it every agent went, too:
         # what follows looks before it acts. A sync for each commit would cost a cycle a hundred of them.
         connection.execute("PRAGMA synchronous=NORMAL")
@@ -251,6 +251,20 @@ def _sqlite(url: sa.URL) -> sa.Engine:
         connection.exec_driver_sql("BEGIN IMMEDIATE" if write else "BEGIN")
 
     return engine
+
+
+def _write_ahead(connection: sqlite3.Connection) -> None:
+    """Set the journal mode. Of several that open a new file at once, SQLite refuses some without waiting."""
+    deadline = time.monotonic() + BUSY_SECONDS
+    while True:
+        try:
+            connection.execute("PRAGMA journal_mode=WAL")
+        except sqlite3.OperationalError as error:
+            if error.sqlite_errorcode != sqlite3.SQLITE_BUSY or time.monotonic() >= deadline:
+                raise
+            time.sleep(0.01)
+        else:
+            return
 
 
 def durable_engine(url: str) -> sa.Engine | None:
