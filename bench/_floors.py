@@ -18,7 +18,7 @@ from _place import Failed, Place, arguments, wait
 
 from batonpass.agents.codex.launch import trust
 from batonpass.agents.codex.status import lock_folder
-from batonpass.agents.opencode.database import database, transcript
+from batonpass.agents.opencode.database import database, last_turn, talks, transcript
 from batonpass.agents.opencode.launch import PASSWORD, PORT
 from batonpass.agents.opencode.record import mapping, text
 from batonpass.agents.opencode.server import Server, ServerAway
@@ -189,7 +189,18 @@ class OpenCode(Floor):
 
     def begun(self) -> None:
         threading.Thread(target=self._listen, daemon=True).start()
-        self._conversation = self._turn()
+        # By the database: its port may answer only after the first turn is over, and then nobody hears of its end.
+        self._conversation = wait(self._begun, "the first turn")
+        with contextlib.suppress(queue.Empty):
+            self._idle.get(timeout=1.0)
+
+    def _begun(self) -> str | None:
+        kept = database(self.place.env)
+        for talk in talks(kept):
+            turn = last_turn(transcript(kept, talk.id))
+            if turn is not None and not turn.open:
+                return talk.id
+        return None
 
     def ask(self, prompt: str, ask: str) -> Path:
         self.place.say(self.pane, prompt)
