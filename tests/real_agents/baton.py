@@ -58,9 +58,13 @@ class Baton:
         """Start Claude Code under supervision, with a first prompt if one is given, and wait until it answers."""
         allowed = [f"--allowedTools={tools}"] if tools else []
         args = ["--model", model, "--permission-mode", mode, *allowed, *options, *(["--", prompt] if prompt else [])]
+        self.start_claude(*args)
+        return self.wait_for(lambda status: status["state"] in ("idle", "busy", "waiting"))
+
+    def start_claude(self, *args: str) -> None:
+        """Start Claude Code under supervision with these arguments."""
         started = json.loads(self.command("run", "claude", "--detach", "--json", "--", *args))
         self.session, self._pane = started["session"], started["pane"]
-        return self.wait_for(lambda status: status["state"] in ("idle", "busy", "waiting"))
 
     def run_codex(self, *options: str, prompt: str | None = None) -> Status:
         """Start Codex under supervision, with a first prompt if one is given, and wait until it answers."""

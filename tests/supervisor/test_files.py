@@ -1,8 +1,15 @@
 """Whose file changed: told at once, also with hundreds of sessions."""
 
 import asyncio
+import subprocess
+import sys
+from collections.abc import Iterator
+from contextlib import suppress
 from pathlib import Path
 
+import pytest
+
+from batonpass.agents.opencode.database import reading
 from batonpass.supervisor.files import Files, Owners
 
 HERE = Path("/a/project")
@@ -46,3 +53,58 @@ async def test_a_change_names_the_file(tmp_path: Path) -> None:
     finally:
         await files.stop()
     assert tmp_path / "a.jsonl" in named
+
+
+_HOLD = """
+import sqlite3, sys
+held = sqlite3.connect(sys.argv[1])
+held.execute("pragma journal_mode = wal")
+held.execute("create table talk (said)")
+held.commit()
+print("held", flush=True)
+sys.stdin.read()
+"""
+
+
+@pytest.fixture
+def database(tmp_path: Path) -> Iterator[Path]:
+    """A database that another process has open and does not write to."""
+    path = tmp_path / "talks.db"
+    with subprocess.Popen([sys.executable, "-c", _HOLD, str(path)], stdin=-1, stdout=-1, text=True) as holder:
+        assert holder.stdout is not None
+        assert holder.stdout.readline() == "held\n"
+        yield path
+        holder.communicate()
+
+
+async def test_a_database_that_is_only_read_has_not_changed(database: Path) -> None:
+    changed: asyncio.Queue[frozenset[Path]] = asyncio.Queue()
+    files = Files(changed.put_nowait)
+    files.want(frozenset({database.parent}))
+    files.start()
+    try:
+        await _heard(changed, database.parent / "the watch has begun")
+        _read(database)
+        await _heard(changed, database.parent / "its first look")
+        for _ in range(3):
+            _read(database)
+        named = await _heard(changed, database.parent / "others")
+    finally:
+        await files.stop()
+    assert not [path for path in named if path.name.startswith(database.name)]
+
+
+def _read(database: Path) -> None:
+    """As an agent's conversation is read that another process keeps in a database."""
+    with reading(database) as connection:
+        assert connection.execute("select count(*) from talk").fetchone() == (0,)
+
+
+async def _heard(changed: "asyncio.Queue[frozenset[Path]]", mark: Path) -> set[Path]:
+    """Write a file until that is told; gives every file that was told of meanwhile."""
+    named: set[Path] = set()
+    while mark not in named:
+        mark.write_text("here", encoding="utf-8")
+        with suppress(TimeoutError):
+            named |= await asyncio.wait_for(changed.get(), 0.5)
+    return named

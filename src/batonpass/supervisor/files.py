@@ -12,6 +12,7 @@ log = logging.getLogger(__name__)
 # Milliseconds. A cycle waits for one file after the other, so these add up; smaller ones cost CPU while idle.
 DEBOUNCE = 10
 STEP = 2
+_REMEMBERED = 20_000  # files
 
 
 class Owners:
@@ -50,6 +51,7 @@ class Files:
         self._watched: frozenset[Path] = frozenset()
         self._again = asyncio.Event()
         self._task: asyncio.Task[None] | None = None
+        self._seen: dict[Path, tuple[int, int, int] | None] = {}
 
     def start(self) -> None:
         self._task = asyncio.create_task(self._run())
@@ -84,4 +86,21 @@ class Files:
             *self._watched, stop_event=self._again, debounce=DEBOUNCE, step=STEP, recursive=False, rust_timeout=5_000
         )
         async for batch in changes:
-            self._changed(frozenset(Path(path) for _, path in batch))
+            changed = frozenset(path for path in (Path(name) for _, name in batch) if self._is_new(path))
+            if changed:
+                self._changed(changed)
+
+    def _is_new(self, path: Path) -> bool:
+        """Whether a file is another than at its last event. One that was only closed tells of itself, too: a database
+        that is read at each of its events would be read for ever."""
+        try:
+            found = path.stat()
+            state = found.st_ino, found.st_size, found.st_mtime_ns
+        except OSError:
+            state = None
+        if path in self._seen and self._seen[path] == state:
+            return False
+        if len(self._seen) >= _REMEMBERED:
+            self._seen.clear()
+        self._seen[path] = state
+        return True

@@ -1,0 +1,74 @@
+"""Claude Code where several are at work: beside a dialog, beside another session, beside its own sub-agents."""
+
+import json
+import threading
+from pathlib import Path
+
+import pytest
+
+from batonpass.sim.anthropic import AnthropicModel
+from batonpass.sim.brain import Asked, Reply, ToolUse
+from batonpass.sim.model_wire import Kind
+from batonpass.sim.worker import Worker, WorkerSettings
+from tests.real_agents.baton import Baton
+from tests.real_agents.checker import assert_passed
+
+pytestmark = [pytest.mark.long, pytest.mark.timeout(240)]
+
+
+def test_a_dialog_at_the_start_is_told_and_left_to_a_person_and_then_the_baton_is_passed(
+    baton: Baton, model: AnthropicModel, claude_home: dict[str, str], project: Path
+) -> None:
+    known = Path(claude_home["CLAUDE_CONFIG_DIR"]) / ".claude.json"
+    settled = json.loads(known.read_text(encoding="utf-8"))
+    known.write_text(json.dumps({**settled, "projects": {}}), encoding="utf-8")
+    baton.start_claude("--", "please begin")
+    baton.until(lambda: [t for t in baton.told() if "trust this folder" in t], "word of the dialog")
+    assert "trust this folder" in baton.screen()
+    assert baton.status()["state"] == "waiting"
+    assert not model.main_requests()
+    baton.press("Enter")  # the person's own
+    baton.rest()
+    assert json.loads(known.read_text(encoding="utf-8"))["projects"][str(project.resolve())]["hasTrustDialogAccepted"]
+    baton.command("handoff", "--no-wait")
+    assert_passed(baton, model, baton.cycle())
+
+
+def test_two_sessions_in_one_folder_are_never_taken_for_each_other(baton: Baton, model: AnthropicModel) -> None:
+    model.brain = Worker(WorkerSettings(start=60_000, step=0, jumps={2: 150_000}))
+    baton.run(prompt="please begin with the writer")
+    other, untouched = baton.session, baton.rest()["agent_session"]
+    baton.run(prompt="please begin with the reader")
+    baton.rest()
+    baton.say("now read everything")
+    assert_passed(baton, model, baton.cycle())
+    baton.session = other
+    assert baton.status()["agent_session"] == untouched
+    assert not baton.cycles()
+
+
+def test_a_sub_agents_full_context_is_not_the_sessions(baton: Baton, model: AnthropicModel) -> None:
+    hold = threading.Event()
+
+    def at_work(asked: Asked) -> Reply:
+        hold.wait(120)
+        return Reply("The survey is done.", used=170_000)
+
+    task = {"description": "survey", "prompt": "Survey the parsers.", "subagent_type": "general-purpose"}
+    delegated = ToolUse("Agent", {**task, "run_in_background": False})
+    model.script(Reply("I delegate.", tools=(delegated,), used=41_000), match="please begin")
+    model.script(Reply("It was done.", used=42_000), match="please begin")
+    model.script(at_work, kind=Kind.SUB)
+    baton.run(prompt="please begin", tools="Agent,Bash")
+    try:
+        model.wait_for(lambda request: request.kind is Kind.SUB)
+        working = baton.wait_for(lambda status: status["used"] == 41_000)
+        assert working["state"] == "busy"
+    finally:
+        hold.set()
+    status = baton.wait_for(lambda status: status["used"] == 42_000 and status["state"] == "idle")
+    assert not baton.cycles()
+    baton.command("handoff", "--no-wait")
+    cycle = baton.cycle()
+    assert_passed(baton, model, cycle)
+    assert (cycle.old_agent_session, cycle.used) == (status["agent_session"], 42_000)
