@@ -255,6 +255,20 @@ async def test_a_receipt_is_waited_for_while_the_turn_goes_on(passed: Scene) -> 
     assert (await verifying).ok
 
 
+async def test_the_stop_hooks_own_copy_of_the_answer_is_enough_where_the_record_lags_behind(passed: Scene) -> None:
+    await passing.prime(passed.case, Move(Step.PRIME))
+    passed.says(State.BUSY)
+    passed.watch.take_hook(stop(f"```json\n{json.dumps(RECEIPT)}\n```\nOn with it.", OTHER), passed.clock.now())
+    assert (await passing.verify(passed.case, Move(Step.VERIFY))).ok
+
+
+async def test_the_stop_hook_of_a_later_turn_brings_no_receipt(passed: Scene) -> None:
+    await passing.prime(passed.case, Move(Step.PRIME))
+    passed.hears("what are you doing?")
+    passed.watch.take_hook(stop(f"```json\n{json.dumps(RECEIPT)}\n```", OTHER), passed.clock.now())
+    assert (await passing.verify(passed.case, Move(Step.VERIFY))).code == REJECTED
+
+
 async def _not_served(passed: Scene, text: str, kind: str = "rate_limit") -> Outcome:
     await passing.prime(passed.case, Move(Step.PRIME))
     passed.clock.advance(1)

@@ -254,7 +254,8 @@ async def verify(case: Case, move: Move) -> Outcome:
     since = watch.conversation.log[index].at if index is not None else case.stage.clock.now()
 
     def statement() -> dict[str, object] | None:
-        for text in watch.conversation.said_after(mark):
+        # At the end of the turn its stop hook brings the last message, often before the record has it.
+        for text in (*watch.conversation.said_after(mark), watch.last_message(mark, since)):
             found = receipt.find(text)
             if found is not None:
                 return found

@@ -129,11 +129,15 @@ class Conversation:
             return []
         texts: list[str] = []
         for event in self.log[start + 1 :]:
-            if isinstance(event, Prompted) and event.origin is not Origin.HOOK:
+            if _begins_turn(event):
                 break
             if isinstance(event, Said):
                 texts.append(event.text)
         return texts
+
+    def prompted_after(self, index: int) -> bool:
+        """Whether another turn has begun since this place in the log."""
+        return any(_begins_turn(event) for event in self.log[index + 1 :])
 
     def last_said(self) -> str | None:
         """The agent's last text block."""
@@ -152,6 +156,10 @@ class Conversation:
         if start is None:
             return False
         return any(isinstance(e, TurnEnded | Interrupted | Failed) for e in self.log[start + 1 :])
+
+
+def _begins_turn(event: Kept) -> bool:
+    return isinstance(event, Prompted) and event.origin is not Origin.HOOK
 
 
 def _by_person(event: Kept) -> TypeGuard[Prompted]:

@@ -184,6 +184,14 @@ class Watch:
             return True
         return self.idle() and (self.status.since or 0.0) > since
 
+    def last_message(self, tag: str, since: float) -> str:
+        """What the stop hook of the turn that the prompt with this tag began has brought along; "" before that."""
+        index = self.conversation.prompted(tag)
+        if index is None or self.conversation.prompted_after(index):
+            return ""
+        ends = [stop for stop in self.stops if stop.heard is not None and self._stopped_after(index, since, stop)]
+        return (ends[0].last_message or "") if ends else ""
+
     def _stopped_after(self, index: int, since: float, stop: Stopped) -> bool:
         """By the order in which things came; by their dates only where they came late, for a clock may be set."""
         if stop.agent_session != self.conversation.agent_session:
