@@ -1,6 +1,7 @@
 """Claude Code where several are at work: beside a dialog, beside another session, beside its own sub-agents."""
 
 import json
+import re
 import threading
 from pathlib import Path
 
@@ -27,6 +28,9 @@ def test_a_dialog_at_the_start_is_told_and_left_to_a_person_and_then_the_baton_i
     assert "trust this folder" in baton.screen()
     assert baton.status()["state"] == "waiting"
     assert not model.main_requests()
+    if "❯ No" in baton.screen():  # the newer version's own choice
+        baton.press("Down")
+    baton.until(lambda: re.search(r"❯ (1\. )?Yes, I trust", baton.screen()), "the answer chosen")
     baton.press("Enter")  # the person's own
     baton.rest()
     assert json.loads(known.read_text(encoding="utf-8"))["projects"][str(project.resolve())]["hasTrustDialogAccepted"]
@@ -66,9 +70,11 @@ def test_a_sub_agents_full_context_is_not_the_sessions(baton: Baton, model: Anth
         assert working["state"] == "busy"
     finally:
         hold.set()
-    status = baton.wait_for(lambda status: status["used"] == 42_000 and status["state"] == "idle")
+    baton.wait_for(lambda status: status["used"] > 41_000)
+    status = baton.rest()  # the newer version goes on by itself when the sub-agent tells its result
+    assert status["used"] < 60_000
     assert not baton.cycles()
     baton.command("handoff", "--no-wait")
     cycle = baton.cycle()
     assert_passed(baton, model, cycle)
-    assert (cycle.old_agent_session, cycle.used) == (status["agent_session"], 42_000)
+    assert (cycle.old_agent_session, cycle.used) == (status["agent_session"], status["used"])

@@ -18,7 +18,7 @@ from tests.real_agents.baton import Baton
 from tests.real_agents.brains import CalmAfter
 from tests.real_agents.checker import assert_passed
 
-pytestmark = [pytest.mark.long, pytest.mark.slow_agent, pytest.mark.timeout(240)]
+pytestmark = [pytest.mark.long, pytest.mark.timeout(240)]
 
 
 def test_a_sub_agents_figures_are_not_the_sessions_and_two_batons_are_passed_in_a_row(

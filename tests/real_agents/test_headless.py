@@ -114,13 +114,11 @@ async def test_codex_runs_headless_and_goes_on_by_id(codex: Place) -> None:
 
 
 @pytest.mark.long
-@pytest.mark.slow_agent
 async def test_gemini_runs_headless_and_goes_on_by_id(gemini: Place) -> None:
     await assert_runs_and_goes_on(gemini, model="gemini-2.5-pro")
 
 
 @pytest.mark.long
-@pytest.mark.slow_agent
 async def test_a_conversation_of_gemini_that_was_gone_on_with_later_is_not_lost_at_the_next_start(
     gemini: Place,
 ) -> None:
@@ -137,7 +135,6 @@ async def test_a_conversation_of_gemini_that_was_gone_on_with_later_is_not_lost_
 
 
 @pytest.mark.long
-@pytest.mark.slow_agent
 async def test_opencode_runs_headless_and_goes_on_by_id(opencode: Place) -> None:
     await assert_runs_and_goes_on(opencode)
 

@@ -15,7 +15,7 @@ from tests.real_agents.baton import Baton
 from tests.real_agents.brains import CalmAfter
 from tests.real_agents.checker import assert_passed
 
-pytestmark = [pytest.mark.long, pytest.mark.slow_agent, pytest.mark.timeout(600)]
+pytestmark = [pytest.mark.long, pytest.mark.timeout(600)]
 
 
 def test_two_batons_are_passed_in_a_row_and_a_third_by_hand(opencode_baton: Baton, opencode_model: ChatModel) -> None:
