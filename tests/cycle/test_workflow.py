@@ -1,6 +1,5 @@
 """How cycles come to the engine. Its queue is a stand-in here; the real one runs in the system tests."""
 
-import asyncio
 from typing import Any, cast
 
 import pytest
@@ -11,10 +10,8 @@ from batonpass.cycle import steps, workflow
 from batonpass.cycle.case import Case
 from batonpass.cycle.moves import GONE, Move, Outcome, Policy, Step
 from batonpass.cycle.workflow import Engine
-from batonpass.session import State
-from batonpass.store import CycleState
+from batonpass.store import CycleState, StoreAway
 from tests.cycle.scene import CYCLE, Scene
-from tests.supervisor.fakes import TALK
 
 
 class BusyQueue:
@@ -52,31 +49,10 @@ async def test_a_cycle_is_started_as_soon_as_the_last_one_of_the_session_has_end
     assert queue.taken == 1
 
 
-async def test_a_session_whose_cycle_goes_on_gets_no_second_one_and_is_asked_nothing(
-    engine: Engine, scene: Scene
-) -> None:
+async def test_a_session_whose_cycle_goes_on_gets_no_second_one(engine: Engine) -> None:
     queue = _with(engine, tries=1_000_000)
-    scene.watch.hooks_seen = 1
-    scene.says(State.BUSY)
-    scene.offers.ask(TALK, "what its first moves laid out")
-    assert not await engine.pass_baton(CYCLE, scene.watch.session.id, Policy())
+    assert not await engine.pass_baton("c0ffee00", "session", Policy())
     assert queue.taken == 0
-    assert not scene.offers.ask_pending(TALK), "it is taken back"
-
-
-async def test_the_first_moves_do_not_wait_for_the_engine(engine: Engine, scene: Scene) -> None:
-    queue = _with(engine, tries=3)
-    scene.watch.hooks_seen = 1
-    scene.says(State.BUSY)
-    assert await engine.pass_baton(CYCLE, scene.watch.session.id, Policy())
-    while not scene.offers.ask_pending(TALK):
-        assert not scene.told
-        await asyncio.sleep(0)
-    first = asyncio.create_task(workflow._next(scene.stage, CYCLE, Policy(), []))
-    scene.says(State.DEAD)
-    assert [outcome.step for outcome in await first] == [Step.PREPARE, Step.SAFE_POINT, Step.ASK]
-    assert [step.step for step in scene.store.steps(CYCLE)] == ["prepare", "safe_point", "ask"], "each was made once"
-    assert queue.taken == 1
 
 
 async def test_a_cycle_that_cannot_be_taken_up_does_not_keep_its_session_from_passing_the_baton(
@@ -134,3 +110,28 @@ async def test_a_phase_ends_where_the_outside_has_seen_something(scene: Scene, m
         [Step.PRIME, Step.VERIFY],
         [Step.CLOSE],
     ]
+
+
+async def test_an_ending_that_reached_the_store_although_its_answer_was_lost_is_not_made_twice(
+    scene: Scene, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    made: list[Step] = []
+
+    async def act(case: Case, move: Move) -> Outcome:
+        made.append(move.step)
+        return Outcome(move.step, GONE if move.step is Step.ASK else "ok")
+
+    for step in Step:
+        monkeypatch.setitem(steps._ACTS, step, act)
+    end = scene.store.end_step
+
+    def cut_off(*ending: Any) -> None:
+        end(*ending)
+        if len(made) == 1:
+            monkeypatch.setattr(scene.store, "end_step", end)
+            raise StoreAway("it is away")
+
+    monkeypatch.setattr(scene.store, "end_step", cut_off)
+    await workflow._moves(scene.stage, CYCLE, Policy(), [])
+    assert made == [Step.PREPARE, Step.SAFE_POINT, Step.ASK]
+    assert [step.step for step in scene.store.steps(CYCLE)] == made

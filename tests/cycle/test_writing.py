@@ -103,6 +103,28 @@ async def test_what_was_to_be_kept_while_the_agent_writes_is_kept_after_a_crash(
     assert Path(str(busy.case.recall("checkpoint"))).exists()
 
 
+async def test_a_fault_in_what_is_only_kept_for_safety_does_not_stop_the_cycle(
+    scene: Scene, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def broken(*words: object, **more: object) -> None:
+        raise ValueError("a shape that nobody foresaw")
+
+    monkeypatch.setattr(writing, "from_facts", broken)
+    outcome = await writing.prepare(scene.case, Move(Step.PREPARE))
+    assert outcome.ok
+    assert "no draft could be written: a shape that nobody foresaw" in outcome.note
+    assert scene.case.recall("checkpoint"), "what could be written was"
+
+
+async def test_what_was_put_off_is_kept_when_the_safe_point_is_long_in_coming(busy: Scene) -> None:
+    busy.watch.holding_stop = True
+    await writing.prepare(busy.case, Move(Step.PREPARE))
+    busy.watch.holding_stop = False
+    busy.says(State.WAITING, waiting_for="permission prompt")
+    await writing.safe_point(busy.case, Move(Step.SAFE_POINT))
+    assert Path(str(busy.case.recall("checkpoint"))).exists()
+
+
 async def test_a_running_turn_with_hooks_ends_at_a_safe_point(scene: Scene) -> None:
     scene.watch.hooks_seen = 1
     scene.says(State.BUSY)

@@ -9,17 +9,17 @@ import logging
 from collections.abc import Awaitable, Callable, Mapping, Sequence
 from dataclasses import asdict
 from functools import partial
-from typing import Any, ClassVar, TypeVar
+from typing import Any, TypeVar
 
 from dbos import DBOS, DBOSPortableJSONSerializer, SetEnqueueOptions, SetWorkflowID
 from dbos import error as dbos_error
 
 from batonpass.cycle import steps
 from batonpass.cycle.claim import claim
-from batonpass.cycle.moves import Outcome, Policy, Step, Way
+from batonpass.cycle.moves import Move, Outcome, Policy, Step, Way
 from batonpass.cycle.plan import next_move
 from batonpass.cycle.stage import Stage
-from batonpass.store import CycleRecord, CycleState, StepRecord, StoreAway, durable_engine, plain_url
+from batonpass.store import CycleRecord, CycleState, StoreAway, durable_engine, plain_url
 from batonpass.supervisor.outage import until_back
 from batonpass.supervisor.starter import policy_of
 
@@ -41,7 +41,6 @@ class _Running:
 
     stage: Stage | None = None
     loop: asyncio.AbstractEventLoop | None = None
-    begun: ClassVar[dict[str, asyncio.Task[list[Outcome]]]] = {}  # first phases, by cycle
 
 
 # What the engine records at once. The moves between are quick, and after a crash the store has their outcomes.
@@ -54,35 +53,29 @@ async def _phase(cycle: str, policy: dict[str, Any], history: list[dict[str, Any
     stage, loop = _Running.stage, _Running.loop
     if stage is None or loop is None:
         raise RuntimeError("the engine was stopped")
-    moves = _next(stage, cycle, _as_policy(policy), [_as_outcome(outcome) for outcome in history])
+    moves = _moves(stage, cycle, _as_policy(policy), [_as_outcome(outcome) for outcome in history])
     outcomes = await asyncio.wrap_future(asyncio.run_coroutine_threadsafe(moves, loop))
     return [asdict(outcome) for outcome in outcomes]
-
-
-async def _next(stage: Stage, cycle: str, rules: Policy, before: Sequence[Outcome]) -> list[Outcome]:
-    """The outcomes of the next phase; the first one has begun before the engine did."""
-    begun = None if before else _Running.begun.pop(cycle, None)
-    return await (begun or _moves(stage, cycle, rules, before))
 
 
 async def _moves(stage: Stage, cycle: str, rules: Policy, before: Sequence[Outcome]) -> list[Outcome]:
     """The outcomes of one phase. A move that was cut off is made again, and looks before it acts; one that ended
     before a crash is not: the store has its outcome."""
     history = list(before)
-    ended = [step for step in await _patiently(stage, cycle, lambda: _steps(stage, cycle)) if step.ended is not None]
     while (move := next_move(history, rules)) is not None:
-        known = ended[len(history)] if len(history) < len(ended) else None
-        if known is not None and (known.step, known.attempt) == (move.step, move.attempt):
-            history.append(Outcome(move.step, known.state, known.note or "", known.data))
-        else:
-            history.append(await _patiently(stage, cycle, partial(steps.run, stage, cycle, move)))
+        history.append(await _patiently(stage, cycle, partial(_made, stage, cycle, move, len(history))))
         if move.step in _PHASES_END:
             break
     return history[len(before) :]
 
 
-async def _steps(stage: Stage, cycle: str) -> list[StepRecord]:
-    return stage.store.steps(cycle)
+async def _made(stage: Stage, cycle: str, move: Move, place: int) -> Outcome:
+    """The outcome of the move at this place of the cycle's history: every ended row of the store is one of them."""
+    ended = [step for step in stage.store.steps(cycle) if step.ended is not None]
+    if place < len(ended) and (ended[place].step, ended[place].attempt) == (move.step, move.attempt):
+        known = ended[place]
+        return Outcome(move.step, known.state, known.note or "", known.data)
+    return await steps.run(stage, cycle, move)
 
 
 T = TypeVar("T")
@@ -152,29 +145,14 @@ class Engine:
             await self._stage.clock.sleep(_RECOVERY_SECONDS)
 
     async def pass_baton(self, cycle: str, session: str, policy: Policy) -> bool:
-        """Start a cycle; False when the session has one under way.
-
-        Its first moves do not wait for the engine, since the agent may wait for them. Should all end here, the store
-        has the cycle and what came of them, and the next start takes it up.
-        """
-        begun = _Running.begun[cycle] = asyncio.create_task(_moves(self._stage, cycle, policy, ()))
+        """Start a cycle; False when the session has one under way."""
         deadline = self._stage.clock.ticks() + _ENDING_SECONDS
         while not await self._enqueued(cycle, session, policy):
             if self._stage.clock.ticks() >= deadline:
-                await self._take_back(session, begun)
-                del _Running.begun[cycle]
                 return False
             await self._stage.clock.sleep(_AGAIN_SECONDS)
         await asyncio.to_thread(claim, self._queue)
         return True
-
-    async def _take_back(self, session: str, begun: asyncio.Task[list[Outcome]]) -> None:
-        """Undo what the first moves of a cycle have laid out, for one that will not be."""
-        begun.cancel()
-        await asyncio.wait([begun])
-        watch = self._stage.watch(session)
-        if watch is not None:
-            self._stage.offers(watch).clear()
 
     async def _enqueued(self, cycle: str, session: str, policy: Policy) -> bool:
         try:
@@ -213,9 +191,7 @@ class Engine:
 
     async def stop(self) -> None:
         """Stop at once: what is under way goes on at the next start."""
-        for task in (self._recovery, *_Running.begun.values()):
-            task.cancel()
-        _Running.begun.clear()
+        self._recovery.cancel()
         _Running.stage = _Running.loop = None
         await asyncio.to_thread(DBOS.destroy, destroy_registry=False)
         if self._connections is not None:

@@ -4,6 +4,7 @@ Every step looks before it acts, so that one that was cut off can simply be run 
 """
 
 import asyncio
+import logging
 from pathlib import Path
 
 from batonpass import checkpoint
@@ -35,8 +36,11 @@ from batonpass.handoff.markdown import NotAHandoff, parse
 from batonpass.handoff.prime import parts
 from batonpass.handoff.redact import patterns
 from batonpass.handoff.seal import seal
+from batonpass.store import StoreAway
 from batonpass.supervisor.keys import DIALOG, NotReady
 from batonpass.supervisor.watch import Watch
+
+log = logging.getLogger(__name__)
 
 ELSEWHERE = "the user went on in another conversation, which is left alone"
 _UNCLAIMED_SECONDS = 1.5  # an idle session whose stop hook has not taken the ask by then will not take it
@@ -73,18 +77,27 @@ async def keep(case: Case, facts: Facts | None = None) -> list[str]:
         path = await asyncio.to_thread(
             checkpoint.write, facts, meta, directory, allow=patterns(case.config.redact_allow)
         )
-    except OSError as error:
-        missing.append(f"no checkpoint could be written: {error}")
+    except Exception as error:  # a net for the handoff must not be what keeps it from being made
+        missing.append(_unkept("checkpoint", error))
     try:
         await draft_from_facts(case, facts)
-    except OSError as error:
-        missing.append(f"no draft could be written: {error}")
+    except Exception as error:
+        missing.append(_unkept("draft", error))
     case.remember(kept=True, checkpoint=str(path) if path else None)
     if path:
         case.stage.store.add_event(
             "CHECKPOINT_CREATED", case.stage.clock.now(), case.watch.session.id, case.cycle.id, {"path": str(path)}
         )
     return missing
+
+
+def _unkept(what: str, error: Exception) -> str:
+    """The sentence for what could not be kept. A store that is away is no reason: what it cuts off is done again."""
+    if isinstance(error, StoreAway):
+        raise error
+    if not isinstance(error, OSError):
+        log.error("no %s could be written", what, exc_info=error)
+    return f"no {what} could be written: {error}"
 
 
 async def draft_from_facts(case: Case, facts: Facts) -> None:
@@ -118,6 +131,8 @@ async def safe_point(case: Case, move: Move) -> Outcome:
             return Outcome(Step.SAFE_POINT, GONE, str(obstacle))
         if clock.ticks() >= deadline:
             return Outcome(Step.SAFE_POINT, NO_SAFE_POINT, str(obstacle))
+        if not watch.holding_stop:
+            await keep(case)  # nobody waits for us any more, and this may take a while
         if obstacle.code == DIALOG and not told:
             told = True
             await case.stage.notify(watch.session.id, f"handoff waits: {obstacle}")

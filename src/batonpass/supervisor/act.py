@@ -256,8 +256,8 @@ class Supervisor:
             return
         verdict = self.starter.verdict(watch)
         if verdict.free:
-            self.starter.claim(watch)
             self.known.look_ahead(watch)  # while the engine starts
+            self.starter.claim(watch)
             self.spawn(self.starter.start(watch, decision.reason.rstrip("."), force=decision.force))
         elif sentence := self.starter.pause_to_tell(watch, verdict):
             self.spawn(self.tell(watch, sentence))

@@ -2,6 +2,7 @@
 
 import asyncio
 import logging
+import time
 from collections.abc import Callable, Iterable
 from pathlib import Path
 
@@ -13,6 +14,7 @@ log = logging.getLogger(__name__)
 DEBOUNCE = 10
 STEP = 2
 _REMEMBERED = 20_000  # files
+_SETTLED = 20_000_000  # nanoseconds: dates of files are no finer than this on some systems
 
 
 class Owners:
@@ -100,6 +102,8 @@ class Files:
             state = None
         if path in self._seen and self._seen[path] == state:
             return False
+        if state is not None and abs(time.time_ns() - state[2]) < _SETTLED:
+            return True  # it may change once more before its date does
         if len(self._seen) >= _REMEMBERED:
             self._seen.clear()
         self._seen[path] = state
