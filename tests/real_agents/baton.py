@@ -22,7 +22,7 @@ from batonpass.store import CycleRecord, EventRecord, Store, default_url, open_s
 Found = TypeVar("Found")
 Status = dict[str, Any]
 
-_LOOK_SECONDS = 0.05
+_LOOK_SECONDS, _SELDOM_SECONDS = 0.05, 0.3  # each look costs the daemon work: the longer it takes, the fewer of them
 _WAIT_SECONDS = 90.0  # generous: a loaded machine is slow, and a test that hangs still ends by its own limit
 
 
@@ -147,14 +147,15 @@ class Baton:
 
     def until(self, look: Callable[[], Found | None], what: str, timeout: float = _WAIT_SECONDS) -> Found:
         """The first answer of `look` that is something; fails with all that is known when none comes."""
-        deadline = time.monotonic() + timeout
+        began = time.monotonic()
         while True:
             found = look()
             if found:
                 return found
-            if time.monotonic() >= deadline:
+            waited = time.monotonic() - began
+            if waited >= timeout:
                 raise AssertionError(f"In {timeout:g} s never {what}.\n{self.story()}")
-            time.sleep(_LOOK_SECONDS)
+            time.sleep(min(_LOOK_SECONDS + waited / 10, _SELDOM_SECONDS))
 
     def wait_for(self, predicate: Callable[[Status], object], timeout: float = _WAIT_SECONDS) -> Status:
         """The session's status once it fits."""
