@@ -69,10 +69,11 @@ def _while_the_clear_stands_unsent(session: Session) -> None:
 
 
 def _while_the_kick_stands_unsent(session: Session) -> None:
+    session.hold("prime")
     session.say(TASK)
-    session.until_step("pass")
-    session.until_shown("(clear)")
+    session.until_held("prime")
     session.misbehave({"fault": "drop_enter", "times": 1})
+    session.go_on("prime")
     session.until_shown("❯ [baton")
     _crash(session.house)
 
