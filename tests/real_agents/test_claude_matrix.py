@@ -78,3 +78,19 @@ def test_a_sub_agents_full_context_is_not_the_sessions(baton: Baton, model: Anth
     cycle = baton.cycle()
     assert_passed(baton, model, cycle)
     assert (cycle.old_agent_session, cycle.used) == (status["agent_session"], status["used"])
+
+
+def test_one_that_runs_already_is_adopted_with_its_conversation_and_handed_off_by_keys(
+    baton: Baton, model: AnthropicModel, claude_cli: Path
+) -> None:
+    model.brain = Worker(WorkerSettings(start=60_000, step=100))
+    options = ["--model", "claude-sonnet-4-6", "--permission-mode", "acceptEdits", "--allowedTools=Bash"]
+    pane = baton.open_pane([str(claude_cli), *options, "--", "please begin"])
+    baton.until(lambda: "Done so far: 1 steps." in baton.screen(), "the end of its turn")
+    baton.adopt(pane)
+    adopted = baton.rest()
+    assert (adopted["agent"], adopted["used"], adopted["hooks"]) == ("claude", 60_100, False)
+    baton.command("handoff", "--no-wait", "--why", "to see it")
+    cycle = baton.cycle()
+    assert cycle.state == "done", baton.story()
+    assert {given.channel for given in baton.store.deliveries(cycle=cycle.id)} == {"keys"}

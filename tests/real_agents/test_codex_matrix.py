@@ -160,3 +160,19 @@ def _is_handed_off_without_hooks(baton: Baton, model: ResponsesModel) -> None:
 
 def _doctor(baton: Baton) -> list[dict[str, Any]]:
     return list(json.loads(baton.command("doctor", "--json"))["checks"])
+
+
+def test_one_that_runs_already_is_adopted_with_its_conversation_and_handed_off_by_keys(
+    codex_baton: Baton, codex_model: ResponsesModel, codex_cli: Path
+) -> None:
+    codex_model.brain = Worker(WorkerSettings(start=60_000, step=100))
+    options = ["--no-daemon", "-a", "never", "-s", "danger-full-access"]  # one behind its shared server is not found
+    pane = codex_baton.open_pane([str(codex_cli), *options, "--", "please begin"])
+    codex_baton.until(lambda: "Done so far: 1 steps." in codex_baton.screen(), "the end of its turn")
+    codex_baton.adopt(pane)
+    adopted = codex_baton.rest()
+    assert (adopted["agent"], adopted["used"], adopted["hooks"]) == ("codex", 60_100, False)
+    codex_baton.command("handoff", "--no-wait", "--why", "to see it")
+    cycle = codex_baton.cycle()
+    assert cycle.state == "done", codex_baton.story()
+    assert {given.channel for given in codex_baton.store.deliveries(cycle=cycle.id)} == {"keys"}
