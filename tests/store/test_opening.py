@@ -1,10 +1,12 @@
 """Opening: files, permissions, migration, and what else lives in the same database."""
 
+import sqlite3
 import stat
 import subprocess
 import sys
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
+from typing import cast
 
 import pytest
 import sqlalchemy as sa
@@ -15,7 +17,7 @@ from alembic.script import ScriptDirectory
 
 import batonpass.store
 from batonpass.store import CycleState, StoreError, default_url, open_store
-from batonpass.store.engine import Database
+from batonpass.store.engine import Database, _write_ahead
 from batonpass.store.migrate import HEAD, VERSION_TABLE
 from batonpass.store.tables import metadata
 from tests.store.samples import SESSION, cycle, delivery, handoff, reading
@@ -97,6 +99,27 @@ def test_two_that_open_a_new_store_at_once_both_get_it(url: str) -> None:
         for store in threads.map(open_store, [url] * 4):
             with store:
                 assert store.sessions() == []
+
+
+class Refusing:
+    """A connection whose file others are opening, for so many tries."""
+
+    def __init__(self, *codes: int) -> None:
+        self.codes = list(codes)
+
+    def execute(self, statement: str) -> None:
+        if self.codes:
+            error = sqlite3.OperationalError("database is locked")
+            error.sqlite_errorcode = self.codes.pop(0)
+            raise error
+
+
+def test_a_file_that_others_are_opening_is_tried_again_and_any_other_refusal_is_told() -> None:
+    busy = Refusing(sqlite3.SQLITE_BUSY, sqlite3.SQLITE_BUSY_RECOVERY)
+    _write_ahead(cast(sqlite3.Connection, busy))
+    assert not busy.codes
+    with pytest.raises(sqlite3.OperationalError):
+        _write_ahead(cast(sqlite3.Connection, Refusing(sqlite3.SQLITE_READONLY)))
 
 
 def test_a_store_of_a_newer_version_is_left_alone(url: str) -> None:

@@ -9,7 +9,7 @@ import logging
 from collections.abc import Awaitable, Callable, Mapping, Sequence
 from dataclasses import asdict
 from functools import partial
-from typing import Any, TypeVar
+from typing import Any
 
 from dbos import DBOS, DBOSPortableJSONSerializer, SetEnqueueOptions, SetWorkflowID
 from dbos import error as dbos_error
@@ -78,14 +78,11 @@ async def _made(stage: Stage, cycle: str, move: Move, place: int) -> Outcome:
     return await steps.run(stage, cycle, move)
 
 
-T = TypeVar("T")
-
-
-async def _patiently(stage: Stage, cycle: str, work: Callable[[], Awaitable[T]]) -> T:
-    """Do it. What the database cut off has no outcome: it is done again once that is back."""
+async def _patiently(stage: Stage, cycle: str, made: Callable[[], Awaitable[Outcome]]) -> Outcome:
+    """The outcome of a move. One that the database cut off has none: it is made again once that is back."""
     while True:
         try:
-            return await work()
+            return await made()
         except StoreAway:
             log.info("cycle %s waits for the store", cycle)
             await until_back(stage.store, stage.clock)
