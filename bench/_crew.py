@@ -36,6 +36,7 @@ class Crew(House):
         super().__init__(folder, tmux, {"BATON_STORE": url} if url else None)
         self._url = url or default_url(self.home)
         self.members: list[Session] = []
+        self.deleted: dict[Path, Path] = {}  # sealed files that a person deleted, and where they are kept for the judge
         self.keep = False
         self._settings = ""
 

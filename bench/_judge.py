@@ -16,6 +16,8 @@ from batonpass.store import Author, CycleRecord, CycleState, HandoffRecord, Step
 
 _ALL = 1_000_000
 _OVER = ("dead", "ended")
+_NOT_ANSWERS = ("session", "prompted", "context")
+CLEARED_BY_HAND = "/clear please"  # nobody else is that polite
 
 
 @dataclass(frozen=True, slots=True)
@@ -25,6 +27,12 @@ class Start:
     at: float
     conversation: str
     source: str
+    command: str = ""  # what was typed for it
+
+    @property
+    def by_hand(self) -> bool:
+        """Whether a person wanted it so: Baton resumes with a new process, and clears in one word."""
+        return self.command == CLEARED_BY_HAND or self.command.startswith("/resume ")
 
 
 @dataclass(frozen=True, slots=True)
@@ -33,6 +41,7 @@ class Story:
 
     starts: Sequence[Start]
     prompts: Sequence[tuple[float, str, str]]  # when, in which conversation, what
+    answers: Sequence[tuple[float, str]] = ()  # when the agent said or did anything, and in which conversation
 
 
 @dataclass(slots=True)
@@ -48,34 +57,38 @@ class Verdict:
     lost: int = 0
     typed_twice: int = 0
     cleared_unsealed: int = 0
+    misdirected: int = 0
     problems: list[str] = field(default_factory=list)
 
     @property
     def good(self) -> bool:
-        return not (self.lost or self.typed_twice or self.cleared_unsealed)
+        return not (self.lost or self.typed_twice or self.cleared_unsealed or self.misdirected)
 
 
 def judge(house: Crew) -> Verdict:
     """The verdict on a house whose daemon runs and whose agents are still in their panes."""
     verdict = Verdict()
-    transcripts = _transcripts(house.home / "scripted" / "transcripts")
+    records = transcripts(house)
     with house.store() as store:
         handoffs = store.handoffs()
         cycles = store.cycles(limit=_ALL)
         steps = {cycle.id: store.steps(cycle.id) for cycle in cycles}
-    sealed = _sealed(handoffs)
+    sealed = _sealed(handoffs, house.deleted)
     _count(verdict, cycles, steps, {h.cycle for h in handoffs if h.source is Author.FACTS})
     statuses = {status["session"]: status for status in house.statuses()}
     for session in house.members:
-        story = story_of(transcripts, str(session.project))
+        story = story_of(records, str(session.project))
         for tag, count in twice(story).items():
             verdict.typed_twice += 1
             verdict.problems.append(f"{session.name}: {tag} arrived {count} times")
-        for sentence, lost in unsealed(story, sealed, _only_kicked(story, cycles)):
+        for sentence in misdirected(story, cycles):
+            verdict.misdirected += 1
+            verdict.problems.append(f"{session.name}: {sentence}")
+        for sentence, lost in unsealed(story, sealed, _only_kicked(story, cycles), cycles):
             verdict.cleared_unsealed += 1
             verdict.lost += lost
             verdict.problems.append(f"{session.name}: {sentence}")
-        if trouble := _not_living(statuses.get(session.id), story):
+        if trouble := _not_living(_who_goes_on(statuses, session.id), story):
             verdict.lost += 1
             verdict.problems.append(f"{session.name}: {trouble}")
     return verdict
@@ -87,14 +100,33 @@ def twice(story: Story) -> dict[str, int]:
     return {tag: count for tag, count in found.items() if count > 1}
 
 
+def misdirected(story: Story, cycles: Iterable[CycleRecord]) -> list[str]:
+    """Requests that reached another conversation than the one they were about, and kicks that reached that one."""
+    old = {cycle.id: cycle.old_agent_session for cycle in cycles if cycle.old_agent_session}
+    found = []
+    for _, conversation, text in story.prompts:
+        for tag in tags_in(text)[:1]:
+            _, cycle, step, _ = tag.strip("[]").split()
+            meant = old.get(cycle)
+            if meant is not None and step in ("ask", "kick") and (conversation == meant) is not (step == "ask"):
+                found.append(f"{tag} reached {conversation}, in a cycle of {meant}")
+    return found
+
+
 def unsealed(
-    story: Story, sealed: Mapping[str, Sequence[float]], only_kicked: frozenset[str] = frozenset()
+    story: Story,
+    sealed: Mapping[str, Sequence[float]],
+    only_kicked: frozenset[str] = frozenset(),
+    cycles: Iterable[CycleRecord] = (),
 ) -> list[tuple[str, bool]]:
     """Conversations that another took the place of before a handoff of theirs was on disk; True when none ever was.
 
     One that is given up because its predecessor is taken up again needs none: the predecessor knows all. Nor does one
-    that died with nothing but Baton's kick: the next one begins with the same handoff.
+    that died with nothing but Baton's kick: the next one begins with the same handoff. One that a person cleared, or
+    left for another, was theirs to leave; if it was just being handed off, it must be sealed all the same, if later.
     """
+    given_up = (CycleState.POSTPONED, CycleState.FAILED)  # nothing was touched, and a person was told
+    under_way = [(c.old_agent_session, c.started, c.ended) for c in cycles if c.state not in given_up]
     found = []
     for index, start in enumerate(story.starts):
         if start.source == "resume":
@@ -103,6 +135,11 @@ def unsealed(
         if before is None or before.conversation in only_kicked:
             continue
         times = sealed.get(before.conversation, ())
+        left = story.starts[story.starts.index(before) + 1]
+        if left.by_hand:
+            handed_off = [of for of, began, ended in under_way if began <= left.at <= (ended or left.at)]
+            if before.conversation not in handed_off or any(before.at <= time for time in times):
+                continue
         if not any(before.at <= time <= start.at for time in times):
             words = "later" if times else "never"
             found.append((f"{before.conversation} was followed by {start.conversation} and sealed {words}", not times))
@@ -121,37 +158,64 @@ def _list(value: object) -> list[object]:
 
 
 def _worked_in(story: Story, starts: Sequence[Start], until: float) -> Start | None:
-    """The latest of these starts after which anything was said: there is nothing to lose in the others."""
+    """The latest of these starts after which anything was said: there is nothing to lose in the others.
+
+    Nor is there in one that was brought back and ended again with nothing but Baton's own word on that in it.
+    """
     for start in reversed(starts):
-        if any(start.at <= at <= until and name == start.conversation for at, name, _ in story.prompts):
+        prompts = [text for at, name, text in story.prompts if start.at <= at <= until and name == start.conversation]
+        answered = any(start.at <= at <= until and name == start.conversation for at, name in story.answers)
+        theirs = [text for text in prompts if not tags_in(text)]
+        if prompts and (start.source != "resume" or theirs or answered):
             return start
     return None
 
 
-def story_of(transcripts: Iterable[Sequence[Mapping[str, Any]]], project: str) -> Story:
+def story_of(records: Iterable[Sequence[Mapping[str, Any]]], project: str) -> Story:
     """The story of the transcripts that began in that folder."""
     starts: list[Start] = []
     prompts: list[tuple[float, str, str]] = []
-    for lines in transcripts:
+    answers: list[tuple[float, str]] = []
+    for lines in records:
         if not lines or lines[0].get("cwd") != project:
             continue
         name = str(lines[0].get("session"))
-        starts += [Start(line["at"], name, line["source"]) for line in lines if line["event"] == "session"]
+        starts += [
+            Start(line["at"], name, line["source"], line.get("command", ""))
+            for line in lines
+            if line["event"] == "session"
+        ]
         prompts += [(line["at"], name, line["text"]) for line in lines if line["event"] == "prompted"]
-    return Story(sorted(starts, key=lambda start: start.at), sorted(prompts))
+        answers += [(line["at"], name) for line in lines if line["event"] not in _NOT_ANSWERS]
+    return Story(sorted(starts, key=lambda start: start.at), sorted(prompts), answers)
 
 
-def _transcripts(folder: Path) -> list[list[dict[str, Any]]]:
-    return [[json.loads(line) for line in path.read_bytes().splitlines()] for path in folder.glob("*.jsonl")]
+def transcripts(house: Crew) -> list[list[dict[str, Any]]]:
+    """What the agents have recorded, line by line; one may be writing just now."""
+    found = []
+    for path in (house.home / "scripted" / "transcripts").glob("*.jsonl"):
+        lines = path.read_bytes().split(b"\n")
+        found.append([json.loads(line) for line in lines[:-1]])
+    return found
 
 
-def _sealed(handoffs: Sequence[HandoffRecord]) -> dict[str, list[float]]:
-    """When a whole, sealed file of each conversation came to lie on disk."""
+def _sealed(handoffs: Sequence[HandoffRecord], deleted: Mapping[Path, Path]) -> dict[str, list[float]]:
+    """When a whole, sealed file of each conversation came to lie on disk, also where a person deleted it since."""
     found: dict[str, list[float]] = {}
     for record in handoffs:
-        if record.agent_session and record.path.exists() and checksum_ok(record.path.read_text(encoding="utf-8")):
-            found.setdefault(record.agent_session, []).append(record.path.stat().st_mtime)
+        for path in (record.path, deleted.get(record.path)):
+            if record.agent_session and path and path.exists() and checksum_ok(path.read_text(encoding="utf-8")):
+                found.setdefault(record.agent_session, []).append(path.stat().st_mtime)
     return found
+
+
+def _who_goes_on(statuses: Mapping[str, Mapping[str, Any]], session: str) -> Mapping[str, Any] | None:
+    """The session, or the one in the same project that went on from its handoff: `restore` may have to begin anew."""
+    mine = statuses.get(session)
+    if mine is None or mine["state"] not in _OVER:
+        return mine
+    others = [one for one in statuses.values() if one["project"] == mine["project"] and one["state"] not in _OVER]
+    return others[-1] if others else mine
 
 
 def _not_living(status: Mapping[str, Any] | None, story: Story) -> str | None:

@@ -66,7 +66,7 @@ class Place:
 
     def tmux(self, *words: str) -> str:
         argv = ["tmux", "-u", "-S", self.socket, "-f", os.devnull, *words]
-        done = subprocess.run(argv, env=environment(), capture_output=True, text=True, timeout=10, check=False)
+        done = subprocess.run(argv, env=environment(), capture_output=True, text=True, timeout=60, check=False)
         if done.returncode:
             raise Failed(f"tmux {words[0]} said: {done.stderr.strip()}")
         return done.stdout.strip()

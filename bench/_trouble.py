@@ -13,6 +13,7 @@ from pathlib import Path
 from typing import Any
 
 from _crew import Crew
+from _judge import CLEARED_BY_HAND, story_of, transcripts
 from tests.system.house import Refused, Session
 
 from batonpass.sim.tmux_server import run_tmux, server_pid
@@ -22,17 +23,28 @@ Fault = dict[str, object]
 # Bad writers and wrong receipts are a matter of character: these sessions are like that at every handoff.
 CHARACTERS = (
     "silent", "careless", "garbage", "wrong_path", "message_instead", "no_receipt", "parrot", "wrong_branch",
+    "compacts",
 )  # fmt: skip
+TIMEOUTS = "timeouts:\n  safe_point: 45\n  ask: 60\n"  # shorter than somebody may be busy
+_PAST_DEADLINE = (65.0, 80.0)
 _DEATHS = ("prompt", "tool", "before_stop", "after_stop", "clear")
 _HOOKS = ("stop", "session_start", "session_end", "prompt", "tool")
 _ERRORS = ("overloaded", "rate_limit", "cut_mid", "server")
 _SAYS = ("please look at the cursor as well", "keep the public names", "what is left to do?", "go on, please")
 
 
+def character(kind: str, chance: random.Random) -> Fault:
+    """What makes an agent's brain like that."""
+    if kind == "compacts":  # what it writes for Baton takes it over its own limit, in the handoff's own turn
+        return {"handoff_step": 25_000}
+    return {"faults": [kind], "fault_attempts": chance.randint(1, 2)}
+
+
 def faults(chance: random.Random) -> Fault:
     """One fault of a random kind."""
     kinds: list[Fault] = [
         {"fault": "hang", "seconds": round(chance.uniform(3, 15), 1)},
+        {"fault": "hang", "seconds": round(chance.uniform(*_PAST_DEADLINE), 1)},
         {"fault": "drop_enter"},
         {"fault": "ignore_clear"},
         {"fault": "dialog", "at": "turn"},
@@ -42,6 +54,7 @@ def faults(chance: random.Random) -> Fault:
         {"fault": "background", **chance.choice([{}, {"command": "exec sleep 4"}])},
         {"fault": "handoff_never"},
         {"fault": "handoff_garbage"},
+        {"fault": "handoff_deleted"},
         {"fault": "control"},
     ]
     return chance.choice(kinds)
@@ -59,6 +72,8 @@ class Trouble:
         self._later: list[tuple[float, int, str, Callable[[], None]]] = []
         self._attended: set[str] = set()  # sessions in which the person is about to do something
         self._since: dict[str, tuple[str, float]] = {}
+        self._statuses: dict[str, Mapping[str, Any]] = {}
+        self._closed: set[str] = set()  # sessions whose pane the person has closed
 
     def tick(self) -> None:
         """Let faults strike, and do what a person would do now."""
@@ -68,15 +83,17 @@ class Trouble:
                 self._arm(session)
         if self._chance.random() < len(self._house.members) / (3 * self._pace):
             self._wander(self._chance.choice(self._house.members))
+        if self._chance.random() < len(self._house.members) / (4 * self._pace):
+            self._meddle()
         self.attend(chatty=True)
 
     def attend(self, *, chatty: bool = False) -> None:
         """What a person does who means well: answer dialogs, bring back what died; if chatty, set idlers to work."""
         self._due()
         with contextlib.suppress(OSError, Refused):
-            statuses = {status["session"]: status for status in self._house.statuses()}
+            self._statuses = {status["session"]: status for status in self._house.statuses()}
             for session in self._house.members:
-                self._look_after(session, statuses[session.id], chatty)
+                self._look_after(session, self._statuses[session.id], chatty)
         time.sleep(0.5)
 
     def end(self) -> None:
@@ -92,7 +109,7 @@ class Trouble:
     def _arm(self, session: Session) -> None:
         fault, mark = faults(self._chance), self._house.folder / f"struck-{next(self._numbers)}"
         session.misbehave({**fault, "once": str(mark)})
-        self._armed[session.id] = (str(fault["fault"]), mark)
+        self._armed[session.id] = (_kind(fault), mark)
 
     def _note_struck(self) -> None:
         for session, (kind, mark) in list(self._armed.items()):
@@ -137,7 +154,17 @@ class Trouble:
             self.done["dialogs answered"] += 1
 
     def _bring_back(self, session: Session) -> None:
-        if session.status["state"] == "dead":
+        if session.status["state"] != "dead":
+            return
+        if session.id in self._closed:
+            (found,) = self._house.call("restore", sessions=[session.id])
+            if found["how"] == "left":
+                return  # a handoff of it is under way; the person tries again
+            self._closed.discard(session.id)
+            session.id = found.get("successor", session.id)  # one that could not be resumed goes on in another
+            session.adopt({**session.status, "agent_session": session.first})
+            self.done["closed panes restored"] += 1
+        else:
             self._house.call("handoff", session=session.id, why="the agent died")
             self.done["dead sessions brought back"] += 1
 
@@ -146,6 +173,58 @@ class Trouble:
         if session.id in self._attended:
             return
         self._chance.choice((self._prompt, self._leave_unsent, self._scroll, self._put_to_sleep))(session)
+
+    def _meddle(self) -> None:
+        """Something that a person does to a session, in the middle of a handoff if there is one."""
+        free = [one for one in self._house.members if one.id not in self._attended | self._closed]
+        passing = [one for one in free if self._statuses.get(one.id, {}).get("cycle")]
+        if not free:
+            return
+        acts = (self._clear, self._resume, self._kill_agent, self._close_pane, self._delete, self._commit)
+        with contextlib.suppress(OSError, Refused):
+            self._chance.choice(acts)(self._chance.choice(passing or free))
+
+    def _clear(self, session: Session) -> None:
+        session.keys(CLEARED_BY_HAND)
+        self._after((0.3, 0.8), session, lambda: session.press("Enter"))
+        self.done["clears"] += 1
+
+    def _resume(self, session: Session) -> None:
+        """Go back to the conversation before the one that is in front."""
+        told = story_of(transcripts(self._house), str(session.project)).starts
+        earlier = [start.conversation for start in told if start.conversation != told[-1].conversation]
+        if earlier:
+            session.keys(f"/resume {earlier[-1]}")
+            self._after((0.3, 0.8), session, lambda: session.press("Enter"))
+            self.done["resumes"] += 1
+
+    def _kill_agent(self, session: Session) -> None:
+        pid = session.status["pid"]
+        if pid and _signalled(pid, signal.SIGKILL):
+            self.done["agents killed"] += 1
+
+    def _close_pane(self, session: Session) -> None:
+        self._closed.add(session.id)
+        run_tmux(self._house.tmux, "kill-pane", "-t", session.pane)
+        self.done["panes closed"] += 1
+
+    def _delete(self, session: Session) -> None:
+        """The draft or the sealed handoff of the cycle under way; the judge is to see that it was there."""
+        paths = list((session.project / ".baton" / "drafts" / session.id).glob("*.md"))
+        cycles = [cycle for cycle in self._house.cycles(session.id) if cycle["state"] == "running"]
+        paths += [Path(cycle["document"]) for cycle in cycles if cycle["document"]]
+        for path in paths:
+            kept = self._house.folder / f"deleted-{next(self._numbers)}"
+            path.rename(kept)
+            self._house.deleted[path] = kept
+            self.done["handoffs deleted"] += 1
+
+    def _commit(self, session: Session) -> None:
+        """Git is in the middle of a commit for a while: somebody writes its message."""
+        lock = session.project / ".git" / "index.lock"
+        lock.touch(exist_ok=False)
+        self._after((3, 15), session, lambda: lock.unlink(missing_ok=True))
+        self.done["commits under way"] += 1
 
     def _prompt(self, session: Session) -> None:
         self._say(session, self._chance.choice(_SAYS))
@@ -176,6 +255,10 @@ class Trouble:
             for pid in reversed(stopped):
                 _signalled(pid, signal.SIGCONT)
             self.done["sleeps"] += 1
+
+
+def _kind(fault: Mapping[str, Any]) -> str:
+    return "busy_past_deadline" if fault.get("seconds", 0.0) >= _PAST_DEADLINE[0] else str(fault["fault"])
 
 
 def _signalled(pid: int, number: int) -> bool:

@@ -89,7 +89,7 @@ def report(verdict: Verdict, where: Counter[str], figures: Figures) -> Table:
     rows.append([MOMENT, str(where[MOMENT]), ""])
     ends = ", ".join(f"{count} {state}" for state, count in verdict.states.most_common())
     rows.append(["cycles", str(verdict.cycles), f"{ends}; {verdict.rescued} rescued"])
-    names = ("lost", "typed_twice", "cleared_unsealed")
+    names = ("lost", "typed_twice", "misdirected", "cleared_unsealed")
     return rows + [[name.replace("_", " "), str(figures[name]), ""] for name in names]
 
 
@@ -108,6 +108,7 @@ def main() -> int:
         "done": verdict.states["done"],
         "lost": verdict.lost,
         "typed_twice": verdict.typed_twice,
+        "misdirected": verdict.misdirected,
         "cleared_unsealed": verdict.cleared_unsealed,
         "rescued": verdict.rescued,
         "unfinished": verdict.unfinished,

@@ -3,8 +3,9 @@
     .venv/bin/python bench/soak.py [--minutes M] [--sessions N] [--seed S] [--json] [--write]
 
 Agents in real tmux hang, die, ask, fail, ignore and write rubbish; a person types, leaves text unsent, scrolls and
-closes the laptop. In the first third the daemon is killed now and then; after that one daemon is left alone, so that
-its memory, file descriptors and processes can be held against each other. `--write` puts table and plot into docs/.
+closes the laptop, or clears, resumes, kills and deletes in the middle of a handoff. In the first third the daemon is
+killed now and then, and finds the disk full; after that one daemon is left alone, so that its memory, file descriptors
+and processes can be held against each other. `--write` puts table and plot into docs/.
 """
 
 import random
@@ -20,7 +21,9 @@ from _judge import Verdict, judge
 from _pages import write_block
 from _plot import Panel, svg
 from _samples import Sample, flat, growth, last_life, look
-from _trouble import CHARACTERS, Trouble
+from _trouble import CHARACTERS, TIMEOUTS, Trouble, character
+
+from batonpass.cycle.moves import CANNOT_WRITE
 
 PICTURE = ROOT / "docs" / "pictures" / "soak.svg"
 _SAMPLE_SECONDS = 5.0
@@ -29,6 +32,7 @@ _AWAY_SECONDS = 15.0  # by then a hook has started the daemon again, or nobody c
 _JUDGED_MINUTES = 10.0  # growth in a shorter run is noise
 _KILLING = 1 / 3  # of the run
 _KILL_SECONDS = (5.0, 45.0)  # between two kills
+_FULL_DISKS = 1 / 2  # of the daemons that follow a kill: they find the disk full at their first seal or two
 _EVERY = 4  # one session in so many has a bad character
 
 
@@ -52,7 +56,7 @@ def soak(seconds: float, sessions: int, seed: int) -> Soak:
     """Run for so long, let everything come to rest, and judge."""
     chance, result, pace = random.Random(seed), Soak(), pace_of(sessions, seconds)
     with crew("sqlite", "soak") as house:
-        house.settle("max_concurrent: 4\n")
+        house.settle(f"max_concurrent: 4\n{TIMEOUTS}")
         house.start()
         bad = {f"s{1 + index * _EVERY}": kind for index, kind in enumerate(islice(cycle(CHARACTERS), sessions))}
         for number in range(1, sessions + 1):
@@ -74,7 +78,7 @@ def _enlist(house: Crew, name: str, bad: str | None, chance: random.Random, pace
     pause = pace / 4 * chance.uniform(0.7, 1.3)
     brain: dict[str, object] = {"command": f"{NOTE}; exec sleep {pause:.1f}"}
     if bad is not None:
-        brain |= {"faults": [bad], "fault_attempts": chance.randint(1, 2)}
+        brain |= character(bad, chance)
     house.enlist(name, brain)
 
 
@@ -98,6 +102,8 @@ def _go_on(house: Crew, trouble: Trouble, result: Soak, seconds: float, chance: 
             kill_at = now + chance.uniform(*_KILL_SECONDS)
             house.kill_daemon()
             result.kills += 1
+            if chance.random() < _FULL_DISKS:
+                house.launch(f"seal:writing*{chance.randint(1, 2)}=ENOSPC")  # else a hook starts it again
 
 
 def _cycles(house: Crew) -> int:
@@ -106,8 +112,10 @@ def _cycles(house: Crew) -> int:
 
 
 def _count_characters(house: Crew, bad: dict[str, str], result: Soak) -> None:
-    """Every handoff of a bad character is one fault of its kind."""
+    """Every handoff of a bad character is one fault of its kind; what a daemon met itself is in its steps."""
     with house.store() as store:
+        steps = [step for cycle in store.cycles(limit=1_000_000) for step in store.steps(cycle.id)]
+        result.faults["disk_full_at_seal"] = sum(step.state == CANNOT_WRITE for step in steps)
         for session in house.members:
             if kind := bad.get(session.name):
                 count = len(store.cycles(session=session.id, limit=1_000_000))
@@ -130,7 +138,8 @@ def figures_of(result: Soak, sessions: int, minutes: float, seed: int) -> Figure
         "cycles": verdict.cycles, "done": verdict.states["done"], "states": dict(verdict.states),
         "notes": dict(verdict.notes),
         "retries": verdict.retries, "rescued": verdict.rescued, "lost": verdict.lost,
-        "typed_twice": verdict.typed_twice, "cleared_unsealed": verdict.cleared_unsealed,
+        "typed_twice": verdict.typed_twice, "misdirected": verdict.misdirected,
+        "cleared_unsealed": verdict.cleared_unsealed,
         "unfinished": verdict.unfinished, "daemon_kills": result.kills, "faults": dict(sorted(result.faults.items())),
         "person": dict(sorted(result.person.items())), "samples": len(result.samples),
         "rss_mb": {"first": round(rss[0], 1), "last": round(rss[-1], 1), "peak": round(max(rss), 1)},
@@ -163,6 +172,7 @@ def report(figures: Figures) -> Table:
         ["rescues", str(figures["rescued"]), "ended well by a retry, from facts alone or in a new process"],
         ["losses", str(figures["lost"]), ""],
         ["typed twice", str(figures["typed_twice"]), ""],
+        ["misdirected", str(figures["misdirected"]), "typed into another conversation than was meant"],
         ["cleared unsealed", str(figures["cleared_unsealed"]), ""],
         ["memory, MB", f"{rss['last']:.0f}", f"first {rss['first']:.0f}, peak {rss['peak']:.0f}"],
         ["CPU", f"{figures['cpu_percent'] or 0:.0f} %", "of one core, the daemon"],

@@ -15,9 +15,10 @@ def order(tmp_path: Path, *args: str, **more: object) -> LaunchOrder:
     program.touch(mode=0o755)
     folder = tmp_path / "session"
     folder.mkdir(exist_ok=True)
-    env = {"PATH": str(program.parent), "HOME": str(tmp_path / "home"), "TMUX": "x", "GEMINI_SESSION_ID": "x"}
+    within = {"TMUX": "x", "GEMINI_SESSION_ID": "x", "GEMINI_CLI": "1"}  # another session
+    env = {"PATH": str(program.parent), "HOME": str(tmp_path / "home"), **within}
     known = {"folder": folder, "project": tmp_path, "draft_dir": tmp_path / "d", "statusline": (), "env": env}
-    return LaunchOrder(session="ab12", args=args, hook=HOOK, **{**known, **more})  # type: ignore[arg-type]
+    return LaunchOrder(session="ab12", args=args, **{"hook": HOOK, **known, **more})  # type: ignore[arg-type]
 
 
 def users(tmp_path: Path, name: str, content: str = "{}") -> Path:

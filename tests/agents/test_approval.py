@@ -19,7 +19,7 @@ FREE = {
     "gemini": ("--yolo",),
     "opencode": ("--auto", "--agent", "mine"),
 }
-CODEX_ASKS = ["--sandbox", "read-only", "--ask-for-approval", "on-request"]
+CODEX_ASKS = ["--sandbox", "read-only", "--ask-for-approval", "on-request", "-c", 'approvals_reviewer="user"']
 SAID = {
     ("claude", Approval.PLAN): ["--allow-dangerously-skip-permissions", "--permission-mode", "plan"],
     ("claude", Approval.ASK): ["--allow-dangerously-skip-permissions", "--permission-mode", "default"],
@@ -150,3 +150,25 @@ def test_what_the_users_own_variable_says_to_opencode_is_kept(start: Start) -> N
 def test_edits_that_the_user_allows_in_opencode_are_asked_about_while_it_plans(start: Start) -> None:
     free = {"OPENCODE_CONFIG_CONTENT": '{"permission": {"edit": "allow"}}'}
     assert _rules(start("opencode", kick="go", approval=Approval.PLAN, env=free))["edit*"] == [("*", "ask")]
+
+
+@pytest.mark.parametrize("chosen", [("--approve-for-me",), ("-c", "approvals_reviewer=auto_review"), ()])
+@pytest.mark.parametrize("approval", Approval)
+def test_a_model_that_reviews_for_codex_stays_within_the_workspace_and_nowhere_else(
+    chosen: tuple[str, ...], approval: Approval, start: Start
+) -> None:
+    argv = start("codex", *chosen, resume="01a1ec7e-b471-7250-8821-b698320294cc", approval=approval).argv
+    reviewer = [word.partition("=")[2] for word in argv if word.startswith("approvals_reviewer")]
+    if approval is Approval.ALL:
+        assert not reviewer
+    else:
+        assert reviewer == ['"auto_review"' if chosen and approval is Approval.EDITS else '"user"']
+    assert "--approve-for-me" not in argv  # Codex takes it beside no other approval
+
+
+@pytest.mark.parametrize("chosen", [("--approve-for-me",), ("-c", "approvals_reviewer=auto_review")])
+@pytest.mark.parametrize("way", [{"kick": "go"}, {"resume": "01a1ec7e-b471-7250-8821-b698320294cc"}])
+def test_who_reviews_for_codex_is_kept_when_it_is_started_again(
+    chosen: tuple[str, ...], way: dict[str, str], start: Start
+) -> None:
+    assert _contains(start("codex", *chosen, **way).argv, list(chosen))

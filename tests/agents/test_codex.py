@@ -82,6 +82,10 @@ def test_a_restart_keeps_options_and_the_last_model_but_neither_the_old_prompt_n
     assert back.agent_session == OLD
 
 
+def test_what_baton_says_itself_is_not_said_twice(tmp_path: Path) -> None:
+    assert Codex().launch(order(tmp_path, "--no-daemon", "--search")).argv.count("--no-daemon") == 1
+
+
 def test_commands_that_begin_no_session_and_hooks_on_the_command_line_are_refused(tmp_path: Path) -> None:
     with pytest.raises(LaunchError, match="codex exec"):
         Codex().launch(order(tmp_path, "exec", "do it"))
@@ -250,6 +254,14 @@ def test_one_that_was_resumed_is_not_left_for_a_newer_one_with_a_record(home: Ho
     rollout = home.write(OLD, "task_complete")
     home.write(NEW, "task_complete")
     assert Codex().status(bound(OLD, rollout)).agent_session == OLD
+
+
+def test_it_has_a_conversation_when_it_holds_its_lock_and_not_for_its_record(home: Home) -> None:
+    rollout = home.write(OLD, "task_complete")
+    assert Codex().status(bound(OLD, rollout)).state is State.IDLE
+    assert not Codex().holds(bound(OLD, rollout))
+    home.hold(OLD)
+    assert Codex().holds(bound(OLD, rollout))
 
 
 def test_a_process_that_is_gone_is_dead() -> None:

@@ -3,6 +3,7 @@
 import json
 import os
 import re
+import subprocess
 import time
 from datetime import UTC, datetime
 from pathlib import Path
@@ -38,13 +39,26 @@ def test_the_session_gets_a_home_of_links_and_one_extension_with_hooks(tmp_path:
     assert (here / "extensions" / "mine").readlink() == own.parent
     hooks = json.loads((here / "extensions" / EXTENSION / "hooks" / "hooks.json").read_text(encoding="utf-8"))["hooks"]
     commands = {event: group["hooks"][0]["command"] for event, (group,) in hooks.items()}
-    assert commands == {
+    assert {event: command.partition(" || ")[2] for event, command in commands.items()} == {
         "SessionStart": "/usr/bin/python -I '/a b/_entry.py' hook prime 1",
         "SessionEnd": "/usr/bin/python -I '/a b/_entry.py' hook event",
         "BeforeAgent": "/usr/bin/python -I '/a b/_entry.py' hook note",
         "AfterAgent": "/usr/bin/python -I '/a b/_entry.py' hook ask",
         "Notification": "/usr/bin/python -I '/a b/_entry.py' hook event",
     }
+
+
+def test_a_gemini_that_a_tool_of_the_session_runs_does_not_speak_for_the_session(tmp_path: Path) -> None:
+    launch = Gemini().launch(order(tmp_path, hook=("echo", "heard")))
+    hooks = json.loads((overlay(tmp_path) / "extensions" / EXTENSION / "hooks" / "hooks.json").read_bytes())["hooks"]
+    commands = [group["hooks"][0]["command"] for (group,) in hooks.values()]
+
+    def run(**more: str) -> list[bytes]:
+        env = {**launch.env, "PATH": os.environ["PATH"], **more}
+        return [subprocess.run(["sh", "-c", c], env=env, capture_output=True, check=True).stdout for c in commands]
+
+    assert all(said.startswith(b"heard ") for said in run())
+    assert not any(run(GEMINI_CLI="1"))  # as the program marks what its shell tool runs
 
 
 def test_what_the_program_writes_for_the_first_time_becomes_the_users(tmp_path: Path) -> None:

@@ -260,10 +260,15 @@ def test_where_no_hook_is_heard_a_session_of_batons_own_is_followed_by_its_recor
     assert agent.status(replace(bound, pid=11, agent_session=NEXT)).agent_session == MINE, "and one that begins nothing"
 
 
-def test_where_its_hooks_are_heard_they_alone_tell_of_a_clear(machine: Machine) -> None:
+def test_a_clear_that_its_hook_does_not_tell_of_is_told_by_its_record(machine: Machine) -> None:
     first, agent = machine.record(MINE, BEGAN + 4), Gemini()
     machine.start(7, "--session-id", MINE)
     agent.report({"hook_event_name": "SessionStart", "session_id": MINE, "source": "startup"})
     machine.types(MINE, BEGAN + 60, "/clear")
     machine.record(CLEARED, BEGAN + 61)
-    assert agent.status(Binding(7, MINE, first, Path())).agent_session == MINE
+    assert agent.status(Binding(7, MINE, first, Path())).agent_session == CLEARED
+    agent.report({"hook_event_name": "SessionStart", "session_id": CLEARED, "source": "clear"})
+    agent.report({"hook_event_name": "SessionStart", "session_id": MINE, "source": "resume"})
+    assert agent.status(Binding(7, MINE, first, Path())).agent_session == MINE, (
+        "it was gone back to, by its hooks' word"
+    )

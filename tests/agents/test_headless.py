@@ -11,7 +11,7 @@ from batonpass.agents.base import NotInstalled
 from batonpass.agents.claude.headless import ClaudeHeadless
 from batonpass.agents.codex.headless import CodexHeadless
 from batonpass.agents.gemini.headless import GeminiHeadless
-from batonpass.agents.headless import Headless, HeadlessOrder
+from batonpass.agents.headless import Headless, HeadlessOrder, TriesAgain
 from batonpass.agents.opencode.headless import OpenCodeHeadless
 from batonpass.agents.wishes import Approval
 from batonpass.transcripts.events import Event, Failed, Said, ToolCalled, ToolReturned, TurnEnded, Used
@@ -182,8 +182,36 @@ def test_geminis_sub_agents_are_a_tool_like_others() -> None:
 
 
 def test_a_failed_run_of_gemini_is_told_with_its_words() -> None:
-    said = {"type": "result", "status": "error", "error": {"type": "FatalError", "message": "quota"}, "stats": {}}
-    assert heard(GeminiHeadless(), *lines(said)) == [Failed(7.0, "other", "quota")]
+    said = {
+        "type": "result",
+        "status": "error",
+        "error": {"type": "FatalError", "message": "no such tool"},
+        "stats": {},
+    }
+    assert heard(GeminiHeadless(), *lines(said)) == [Failed(7.0, "other", "no such tool")]
+
+
+@pytest.mark.parametrize(
+    ("words", "kind"),
+    [
+        ('{"error":{"code":401,"message":"API key not valid.","status":"UNAUTHENTICATED"}}', "authentication"),
+        ("The model is overloaded. Please try again later.", "overloaded"),
+        ('{"error":{"code":400,"message":"The input token count (7) exceeds the maximum (6)."}}', "too_long"),
+        ('{"error":{"code":429,"message":"Resource has been exhausted (e.g. check quota)."}}', "rate_limit"),
+    ],
+)
+def test_geminis_failures_are_told_apart_by_their_words(words: str, kind: str) -> None:
+    said = {"type": "result", "status": "error", "error": {"type": "unknown", "message": f"[API Error: {words}]"}}
+    assert heard(GeminiHeadless(), *lines(said)) == [Failed(7.0, kind, f"[API Error: {words}]")]
+
+
+def test_gemini_is_overheard_when_it_tries_again_by_itself() -> None:
+    run, words = GeminiHeadless(), '_ApiError: {"error":{"code":429,"message":"Resource has been exhausted"}}'
+    first = f"Attempt 2 failed with status 429. Retrying with backoff... {words}".encode()
+    assert run.overhear(first, 7.0) == TriesAgain(Failed(7.0, "rate_limit", f"with status 429 {words}"))
+    second = b"Attempt 1 failed: You exceeded your current quota. Retrying after 3600500ms..."
+    assert run.overhear(second, 7.0) == TriesAgain(Failed(7.0, "rate_limit", "You exceeded your current quota"), 3607.5)
+    assert run.overhear(b"Attempt 10 failed: it is over. Max attempts reached", 7.0) is None
 
 
 def test_opencode_tells_conversation_tools_and_what_it_says() -> None:
@@ -201,4 +229,17 @@ def test_opencode_tells_conversation_tools_and_what_it_says() -> None:
 def test_a_failed_run_of_opencode_is_told_with_its_words() -> None:
     error = {"name": "APIError", "data": {"message": "Incorrect API key provided.", "statusCode": 401}}
     said = {"type": "error", "sessionID": "ses_1", "error": error}
-    assert heard(OpenCodeHeadless(), *lines(said)) == [Failed(7.0, "other", "Incorrect API key provided.")]
+    assert heard(OpenCodeHeadless(), *lines(said)) == [Failed(7.0, "authentication", "Incorrect API key provided.")]
+
+
+@pytest.mark.parametrize(
+    ("words", "kind"),
+    [("Slow down.", "rate_limit"), ("The engine is overloaded.", "overloaded"), ('"a" b', "rate_limit")],
+)
+def test_opencode_is_overheard_when_it_tries_again_by_itself(words: str, kind: str) -> None:
+    def logged(small: str) -> bytes:
+        said = json.dumps(f"AI_APICallError: {words}")
+        return f'level=ERROR message="stream error" small={small} agent=build mode=primary error.error={said}'.encode()
+
+    assert OpenCodeHeadless().overhear(logged("false"), 7.0) == TriesAgain(Failed(7.0, kind, words))
+    assert OpenCodeHeadless().overhear(logged("true"), 7.0) is None  # it makes a title, which nobody waits for

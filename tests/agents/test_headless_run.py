@@ -10,7 +10,7 @@ import pytest
 
 from batonpass import agents
 from batonpass.agents.base import LaunchError
-from batonpass.agents.headless import Began, Command, HeadlessOrder, HeadlessResult, Recorder, Told
+from batonpass.agents.headless import Began, Command, HeadlessOrder, HeadlessResult, Recorder, Told, TriesAgain
 from batonpass.agents.headless_run import run
 from batonpass.agents.scripted import Scripted
 from batonpass.agents.wishes import Approval
@@ -25,6 +25,7 @@ class Shell:
     """A headless agent that is a shell script; it prints `said TEXT`, `failed TEXT` and `session ID`."""
 
     name = "shell"
+    kind = "overloaded"  # of its failures
 
     def __init__(self, script: str) -> None:
         self.reads, self.told, self._script = Scripted(), Told(), script
@@ -39,7 +40,13 @@ class Shell:
         elif word == "said":
             yield Said(at, rest, "")
         elif word == "failed":
-            yield Failed(at, "overloaded", rest)
+            yield Failed(at, self.kind, rest)
+
+    def overhear(self, line: bytes, at: float) -> TriesAgain | None:
+        """Of `again SECONDS TEXT` on standard error."""
+        word, _, rest = line.decode().partition(" ")
+        seconds, _, words = rest.partition(" ")
+        return TriesAgain(Failed(at, "rate_limit", words), at + float(seconds)) if word == "again" else None
 
 
 @pytest.fixture
@@ -129,6 +136,59 @@ async def test_the_context_is_the_records_last_word_and_not_the_sum_that_is_prin
     result = await run(agents.headless("codex"), HeadlessOrder("go on", asked.folder, env), nobody)
     assert (result.used, result.window, result.text) == (23_040, 95_000, "Next done.")
     assert (tmp_path / "prompt").read_text(encoding="utf-8") == "go on"
+
+
+async def test_the_end_of_a_quota_is_told_apart_with_the_time_of_its_end(order: Callable[..., HeadlessOrder]) -> None:
+    refused = Shell("echo 'failed You have hit your usage limit. Try again in 2 hours.'; exit 1")
+    refused.kind = "rate_limit"
+    clock = ManualClock()
+    result = await run(refused, order(), nobody, clock)
+    assert (result.error, result.until) == ("quota", clock.now() + 7200)
+
+
+async def test_who_would_try_again_only_when_the_time_is_up_is_stopped_at_once_and_says_why(
+    order: Callable[..., HeadlessOrder],
+) -> None:
+    clock = ManualClock()
+    waits = Shell("echo 'again 3600 Slow down.' >&2; sleep 1000")
+    result = await asyncio.wait_for(run(waits, order(seconds=600.0), nobody, clock), 30)
+    assert (result.error, result.detail, result.until) == ("rate_limit", "Slow down.", clock.now() + 3600)
+
+
+async def test_a_run_whose_time_is_up_while_it_tries_again_was_refused_and_is_no_timeout(
+    order: Callable[..., HeadlessOrder],
+) -> None:
+    clock = ManualClock()
+
+    class TimeFlies(Shell):
+        def overhear(self, line: bytes, at: float) -> TriesAgain | None:
+            asyncio.get_running_loop().call_soon(clock.advance, 61.0)
+            return super().overhear(line, at)
+
+    result = await run(TimeFlies("echo 'again 1 Slow down.' >&2; sleep 1000"), order(seconds=60.0), nobody, clock)
+    assert (result.error, result.detail) == ("rate_limit", "Slow down.")
+
+
+async def test_a_run_that_was_served_again_before_its_time_was_up_is_a_timeout(
+    order: Callable[..., HeadlessOrder],
+) -> None:
+    clock = ManualClock()
+
+    def time_flies(event: Event) -> None:
+        asyncio.get_running_loop().call_soon(clock.advance, 61.0)
+
+    class Overhearing(Shell):
+        def overhear(self, line: bytes, at: float) -> TriesAgain | None:
+            (asked.folder / "overheard").touch()
+            return super().overhear(line, at)
+
+    asked = order(seconds=60.0)
+    # It goes on once what it said on the one side was heard, so that what it says on the other comes later.
+    script = (
+        "echo 'again 1 Slow down.' >&2; until [ -e overheard ]; do sleep 0.02; done; echo 'said at last'; sleep 1000"
+    )
+    result = await run(Overhearing(script), asked, time_flies, clock)
+    assert (result.error, result.text) == ("timeout", "at last")
 
 
 async def test_a_failure_is_named_by_the_agents_own_record(order: Callable[..., HeadlessOrder]) -> None:

@@ -202,6 +202,8 @@ class _Handler(BaseHTTPRequestHandler):
         self.server.asked.append((self.command, self.path, json.loads(body) if body else None))
         if self.headers["authorization"] != "Basic " + base64.b64encode(b"opencode:secret").decode():
             self.send_error(401)
+        elif self.server.answers.get(path, True) is None:
+            self.send_error(404)
         elif path == "/event":
             self._stream()
         else:
@@ -404,6 +406,19 @@ def test_one_whose_port_does_not_answer_yet_is_not_guessed_at(home: dict[str, st
     assert status(binding(home, OLD), None).agent_session == OLD, "before it was first looked at"
 
 
+def test_one_whose_port_stays_silent_is_told_and_followed_by_its_record(
+    home: dict[str, str], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("batonpass.agents.opencode.word._AGAIN_SECONDS", 0.01)
+    agent, bound = OpenCode(), binding({**home, PORT: "1"}, OLD)
+    assert agent.answers(bound) is None, "it may just be slow"
+    monkeypatch.setattr("batonpass.agents.opencode.word._PATIENCE_SECONDS", 0.0)
+    assert (agent.answers(bound), agent.control(bound)) == (False, None)
+    assert agent.answers(binding(home, OLD)) is None, "it was given no port"
+    begin_talk(home, "ses_of_another", time.time())
+    assert agent.status(bound).agent_session == status(binding(home, OLD), None).agent_session
+
+
 def test_without_a_port_the_conversation_of_another_process_is_never_taken_for_this_ones(
     home: dict[str, str], monkeypatch: pytest.MonkeyPatch, tmp_path: Path
 ) -> None:
@@ -475,6 +490,44 @@ def test_a_conversation_of_the_past_is_found_by_its_id_or_its_transcript(home: d
     assert past(CHILD, home) is None, "a sub-agent's"
     assert past("ses_unknown", home) is None
     assert past("../../etc/passwd", home) is None
+
+
+def test_a_neighbour_in_the_same_folder_does_not_hold_a_conversation_that_it_was_not_started_with(
+    home: dict[str, str], monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+) -> None:
+    folder = tmp_path / "project"
+    folder.mkdir()
+    program = Path(home["PATH"]) / "opencode"
+    program.write_text("#!/bin/sh\nread line\n", encoding="utf-8")
+    monkeypatch.chdir(folder)
+    begin_talk(home, "ses_mine", time.time() + 60)
+
+    def beside(*words: str, env: Mapping[str, str]) -> tuple[int | None, int | None]:
+        with subprocess.Popen([program, *words], cwd=folder, stdin=subprocess.PIPE, env={**os.environ, **env}) as other:
+            wait(lambda: b"opencode" in Path(f"/proc/{other.pid}/cmdline").read_bytes())
+            found = past("ses_mine", home)
+            assert found is not None
+            who = {other.pid: 1, None: None}
+            seen = who.get(found.pid, found.pid), who.get(found.perhaps, found.perhaps)
+            other.communicate(b"\n", timeout=20)
+            return seen
+
+    assert beside("--session", "ses_mine", env={}) == (1, None)
+    assert beside("--session", "ses_other", env={}) == (None, None)
+    assert beside("--port", "4100", env={PORT: "4100"}) == (None, None), "its own watch knows what it has"
+    assert beside(env={}) == (None, 1), "of one that cannot be asked nobody can tell"
+
+
+def test_it_has_a_conversation_once_its_port_answers_and_finds_it(home: dict[str, str], port: FakeServer) -> None:
+    agent = OpenCode()
+    port.answers["/session/ses_unknown"] = None
+    known, unknown = (binding({**home, **port.env}, one) for one in (OLD, "ses_unknown"))
+    wait(lambda: agent.holds(known))
+    assert agent.status(unknown).state is State.IDLE, "as its record would have it"
+    assert not agent.holds(unknown)
+    assert not OpenCode().holds(binding(home, OLD)), "without a port it says nothing"
+    assert agent._word is not None
+    agent._word.close()
 
 
 def test_a_process_that_is_no_opencode_is_not_found() -> None:

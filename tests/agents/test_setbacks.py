@@ -86,3 +86,22 @@ def test_a_day_that_cannot_be_read_is_none_rather_than_today(text: str) -> None:
 def test_a_day_without_a_year_may_be_in_the_next_one() -> None:
     eve = datetime(2026, 12, 30, 12, 0, tzinfo=UTC).timestamp()
     assert resets_at("resets Jan 2 at 12pm (UTC)", eve) == eve + 3 * 86400
+
+
+@pytest.mark.parametrize(
+    ("text", "read", "ends"),
+    [
+        ("Try again at 12:04 AM (UTC)", "00:04:20", "00:05:00"),  # its own minute is not over: seconds are not told
+        ("Try again at 12:04 AM (UTC)", "00:04:00", "00:05:00"),
+        ("Try again at 12:04 AM (UTC)", "00:07:30", "00:07:30"),
+        ("Try again at 11:58 PM (UTC)", "00:01:00", "00:01:00"),  # yesterday's
+        ("Try again at Mar 2nd, 2026 12:04 AM (UTC)", "00:04:20", "00:05:00"),
+    ],
+)
+def test_a_time_of_day_that_passed_just_now_means_now_and_not_tomorrow(text: str, read: str, ends: str) -> None:
+    at, until = (datetime.fromisoformat(f"2026-03-02T{time}Z").timestamp() for time in (read, ends))
+    assert resets_at(text, at) == until
+
+
+def test_a_time_of_day_that_passed_long_ago_is_tomorrows() -> None:
+    assert resets_at("resets 11am (UTC)", NOON) == NOON + 23 * 3600

@@ -1,8 +1,14 @@
 """What a user wants of one agent is wanted of the next one too, and never more than that."""
 
+from collections.abc import Callable
+from typing import Any
+
 import pytest
 
 from batonpass import agents
+from batonpass.agents.codex.arguments import parse as codex
+from batonpass.agents.gemini.arguments import parse as gemini
+from batonpass.agents.opencode.arguments import parse as opencode
 from batonpass.agents.wishes import Approval, Size, Wishes
 
 SWITCHABLE = ("claude", "codex", "gemini")
@@ -62,3 +68,41 @@ def test_what_the_user_configured_for_the_other_agent_is_not_said_twice() -> Non
 def test_without_a_choice_the_agent_takes_a_model_of_that_size_or_its_default() -> None:
     assert agents.get("claude").arguments(Wishes(size=Size.LARGE), {}) == ("--model", "opus")
     assert agents.get("codex").arguments(Wishes(size=Size.LARGE), {}) == ()
+
+
+# -- given twice, as in the configuration and again on the command line ------------------------------
+
+TWICE = {
+    "claude": ["--model", "haiku", "--permission-mode", "acceptEdits", "--model", "opus", "--permission-mode=plan"],
+    "codex": ["-m", "gpt-5.5-mini", "-s", "workspace-write", "--model", "gpt-5.5", "--sandbox=read-only"],
+    "gemini": ["-m", "gemini-2.5-flash", "--approval-mode", "yolo", "--model=gemini-2.5-pro", "--approval-mode=plan"],
+    "opencode": ["-m", "a/gpt-mini", "--agent", "build", "--model", "a/gpt", "--agent=plan"],
+}
+
+
+@pytest.mark.parametrize("agent", TWICE)
+def test_of_what_was_given_twice_the_last_word_is_the_wish(agent: str) -> None:
+    assert agents.get(agent).wishes(TWICE[agent], None, None) == Wishes(Size.LARGE, Approval.PLAN)
+
+
+@pytest.mark.parametrize(
+    ("parse", "args", "kept"),
+    [
+        (codex, TWICE["codex"], ["--model", "gpt-5.5", "--sandbox=read-only"]),
+        (gemini, TWICE["gemini"], ["--model=gemini-2.5-pro", "--approval-mode=plan"]),
+        (opencode, TWICE["opencode"], ["--model", "a/gpt", "--agent=plan"]),
+        (codex, ["--search", "-c", "a=1", "-c", "b=2", "--search"], ["-c", "a=1", "-c", "b=2", "--search"]),
+        (codex, ["--add-dir", "a", "--add-dir", "b", "--add-dir", "a"], ["--add-dir", "b", "--add-dir", "a"]),
+        (gemini, ["--policy", "a", "--policy", "b", "-y", "-y"], ["--policy", "a", "--policy", "b", "-y"]),
+        (opencode, ["--cors", "a", "--cors", "b", "--auto", "--auto"], ["--cors", "a", "--cors", "b", "--auto"]),
+    ],
+)
+def test_an_agent_that_takes_an_option_once_is_given_it_once(
+    parse: Callable[[list[str]], Any], args: list[str], kept: list[str]
+) -> None:
+    assert [token for option in parse(args).options for token in option.tokens] == kept
+
+
+def test_a_folder_that_was_named_twice_is_said_once() -> None:
+    wanted = agents.get("claude").wishes(["--add-dir", "../lib", "--add-dir", "../lib"], None, None)
+    assert agents.get("codex").arguments(wanted, {}) == ("--add-dir", "../lib")

@@ -12,7 +12,7 @@ import pytest
 ROOT = Path(__file__).parents[2]
 
 
-def bench(name: str, *args: str, timeout: float = 110) -> tuple[list[str], dict[str, Any]]:
+def bench(name: str, *args: str, timeout: float = 240) -> tuple[list[str], dict[str, Any]]:
     """The lines before the last, and the object on the last."""
     env = {**os.environ, "PYTHONPATH": str(ROOT / "src")}
     argv = [sys.executable, str(ROOT / "bench" / name), *args]
@@ -51,7 +51,6 @@ def test_the_cycle_benchmark_races_baton_against_a_bare_script() -> None:
 
 @pytest.mark.long
 @pytest.mark.real_agent
-@pytest.mark.timeout(300)
 @pytest.mark.parametrize(
     "agent",
     ["claude", "codex", *(pytest.param(name, marks=pytest.mark.slow_agent) for name in ("gemini", "opencode"))],
@@ -59,7 +58,7 @@ def test_the_cycle_benchmark_races_baton_against_a_bare_script() -> None:
 def test_the_cycle_benchmark_has_a_bare_script_for_every_real_agent(agent: str) -> None:
     if not any((ROOT / ".agents").glob(f"{agent}-*/node_modules/.bin/{agent}")):
         pytest.skip(f"NOT TESTED with the real {agent}: scripts/agents has not installed it")
-    _, figures = bench("cycle.py", "--agent", agent, "--rounds", "1", timeout=280)
+    _, figures = bench("cycle.py", "--agent", agent, "--rounds", "1", timeout=400)
     assert figures["agent"] == agent
     assert figures["ratio"] > 0
     assert {"prepare", "ask", "seal", "pass", "verify", "close"} <= set(figures["steps"])

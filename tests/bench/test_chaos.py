@@ -1,15 +1,25 @@
 """The kills of the daemon: a tiny run ends well, and the judge sees every kind of loss."""
 
 import sys
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
 
+from batonpass.store import CycleRecord, CycleState
 from tests.bench.test_bench import ROOT, bench
 
 sys.path.insert(0, str(ROOT / "bench"))
 
-from _judge import Start, Story, story_of, twice, unsealed  # type: ignore[import-not-found]
+from _judge import (  # type: ignore[import-not-found]
+    CLEARED_BY_HAND,
+    Start,
+    Story,
+    misdirected,
+    story_of,
+    twice,
+    unsealed,
+)
 from _pages import write_block  # type: ignore[import-not-found]
 
 A, B = Start(1.0, "a", "startup"), Start(5.0, "b", "clear")
@@ -69,6 +79,28 @@ def test_a_successor_that_died_with_nothing_but_its_kick_needs_no_handoff_of_its
     assert len(unsealed(story, {"a": [4.0]})) == 1
 
 
+def test_a_conversation_that_a_person_cleared_or_left_was_theirs_unless_it_was_being_handed_off() -> None:
+    cycle = CycleRecord("7f3a91c2", "s", "h", "full", started=3.0, ended=9.0, old_agent_session="a")
+    said = [(2.0, "a", "hello"), (6.0, "b", "and now?")]
+    for left in (Start(5.0, "b", "clear", CLEARED_BY_HAND), Start(5.0, "b", "resume", "/resume b")):
+        story = Story([A, left, Start(8.0, "c", "clear")], said)
+        assert unsealed(story, {"b": [7.0]}) == []
+    cleared = Story([A, Start(5.0, "b", "clear", CLEARED_BY_HAND)], said)
+    ((sentence, lost),) = unsealed(cleared, {}, cycles=[cycle])
+    assert lost
+    assert "sealed never" in sentence
+    assert unsealed(cleared, {"a": [6.0]}, cycles=[cycle]) == [], "later will do: it was left before anybody could"
+    assert unsealed(cleared, {}, cycles=[replace(cycle, state=CycleState.POSTPONED)]) == []
+
+
+def test_a_request_in_another_conversation_than_it_was_about_is_seen() -> None:
+    cycle = CycleRecord("7f3a91c2", "s", "h", "full", started=3.0, old_agent_session="a")
+    ask, kick = "[baton 7f3a91c2 ask 1] write", "[baton 7f3a91c2 kick 1] go"
+    assert misdirected(Story([A, B], [(4.0, "a", ask), (6.0, "b", kick)]), [cycle]) == []
+    assert len(misdirected(Story([A, B], [(6.0, "b", ask)]), [cycle])) == 1
+    assert len(misdirected(Story([A, B], [(4.0, "a", kick)]), [cycle])) == 1
+
+
 def test_a_prompt_of_batons_that_arrives_twice_is_seen_also_across_conversations() -> None:
     tag = "[baton 7f3a91c2 kick 1]"
     assert twice(Story([A, B], [(2.0, "a", f"{tag} go"), (6.0, "b", f"{tag} go")])) == {tag: 2}
@@ -96,3 +128,10 @@ def test_a_block_is_replaced_between_its_marks_and_the_rest_of_the_page_stays(tm
     assert "| 2 of 9 |" in text
     assert "1 of 9" not in text
     assert text.index("bench/x.py") < text.index("More words.") < text.index("bench/y.py")
+
+
+def test_a_conversation_that_was_brought_back_and_ended_again_at_once_needs_no_second_handoff() -> None:
+    again, third = Start(8.0, "a", "resume"), Start(9.0, "c", "startup")
+    prompts = [(2.0, "a", "hello"), (8.5, "a", "[baton 7f3a91c2 restored 1] This machine was restarted")]
+    assert unsealed(Story([A, again, third], prompts, [(3.0, "a")]), {"a": [4.0]}) == []
+    assert len(unsealed(Story([A, again, third], prompts, [(3.0, "a"), (8.7, "a")]), {"a": [4.0]})) == 1

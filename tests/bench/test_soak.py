@@ -19,11 +19,12 @@ def samples(values: list[int], pid: int = 1, first: float = 0.0) -> list[Sample]
 
 
 @pytest.mark.long
-@pytest.mark.timeout(480)
+@pytest.mark.timeout(900)
 def test_a_soak_of_two_minutes_loses_nothing_and_nothing_grows() -> None:
     lines, figures = bench("soak.py", "--minutes", "2", "--sessions", "6", "--seed", "3", timeout=470)
     assert any(line.startswith("| losses") for line in lines)
-    assert (figures["lost"], figures["typed_twice"], figures["cleared_unsealed"], figures["unfinished"]) == (0, 0, 0, 0)
+    losses = ("lost", "typed_twice", "misdirected", "cleared_unsealed", "unfinished")
+    assert [figures[name] for name in losses] == [0] * len(losses)
     assert figures["cycles"] >= 6
     assert sum(figures["faults"].values()) >= 1
     assert figures["daemon_kills"] >= 1

@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 from typer.testing import CliRunner, Result
 
-from batonpass.cli.app import app
+from batonpass.cli.app import front
 from tests.cli.fake_daemon import FakeDaemon
 
 
@@ -44,4 +44,4 @@ def daemon(home: Path) -> Iterator[FakeDaemon]:
 @pytest.fixture
 def baton() -> Callable[..., Result]:
     """Type a command line."""
-    return lambda *argv: CliRunner().invoke(app, list(argv), prog_name="baton")
+    return lambda *argv: CliRunner().invoke(front(argv[0] if argv else None), list(argv), prog_name="baton")

@@ -1,3 +1,4 @@
+import subprocess
 import sys
 from collections.abc import Callable
 
@@ -51,3 +52,12 @@ def test_main_gives_the_exit_code(monkeypatch: pytest.MonkeyPatch, capsys: pytes
     assert main(["daemon", "status"]) == 3
     monkeypatch.setattr(sys, "argv", ["baton", "--version"])
     assert main() == 0
+
+
+def test_a_command_loads_what_it_needs_and_no_other_command() -> None:
+    """`baton status` is typed often: it must not wait for what `baton config` and `baton exec` are made of."""
+    told = "import sys; from batonpass.cli.app import main; main(['status', '-h']); print(*sys.modules)"
+    loaded = subprocess.run([sys.executable, "-c", told], capture_output=True, text=True, check=True, timeout=60).stdout
+    assert "batonpass.cli.status" in loaded
+    others = {"batonpass.config", "batonpass.facts", "batonpass.cli.exec"}
+    assert not others & set(loaded.split())

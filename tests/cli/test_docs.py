@@ -6,7 +6,7 @@ from pathlib import Path
 import pytest
 import typer.main
 
-from batonpass.cli.app import app
+from batonpass.cli.app import front
 from batonpass.cli.records import CycleRow, HandoffRow, SessionRow, StepRow
 
 ROOT = Path(__file__).parents[2]
@@ -18,7 +18,7 @@ FOR_AGENTS = {"hook", "statusline", "become"}
 def words() -> set[str]:
     """Every command and every option of a command, as typed after `baton`."""
     known = set(FOR_AGENTS)
-    for name, command in typer.main.get_command(app).commands.items():  # type: ignore[attr-defined]
+    for name, command in typer.main.get_command(front()).commands.items():  # type: ignore[attr-defined]
         parts = {f"{name} {sub}": c for sub, c in getattr(command, "commands", {}).items()} or {name: command}
         for path, leaf in parts.items():
             known |= {path} | {

@@ -105,6 +105,22 @@ def test_gemini_is_found_by_path_or_by_its_variable(programs: Callable[..., dict
     assert missing.mend.endswith("npm install -g @google/gemini-cli")
 
 
+def test_every_session_with_a_port_is_looked_at_and_one_that_does_not_answer_is_no_obstacle(daemon: FakeDaemon) -> None:
+    daemon.answers["status"] = {
+        "sessions": [
+            {"name": "one", "agent": "opencode", "answers": True},
+            {"name": "two", "agent": "opencode", "answers": False},
+            {"name": "three", "agent": "claude", "answers": None},
+        ]
+    }
+    well, silent = checks.ports()
+    assert (well.ok, well.found) == (True, "opencode of one answers on its port")
+    assert (silent.ok, silent.essential, silent.found) == (False, False, "opencode of two does not answer on its port")
+    assert "baton run opencode" in silent.mend
+    daemon.answers["status"] = {"sessions": []}
+    assert list(checks.ports()) == []
+
+
 def test_hooks_that_geminis_settings_forbid_are_told_with_the_file(tmp_path: Path) -> None:
     env = {"HOME": str(tmp_path)}
     assert checks.hooks("gemini", env, tmp_path / "project").ok

@@ -68,6 +68,11 @@ def test_a_session_in_which_no_hooks_run_says_so() -> None:
     assert "no hooks run here" not in read(one(hooks=None))
 
 
+def test_a_session_whose_port_does_not_answer_says_so() -> None:
+    assert "its port does not answer" in read(one(answers=False))
+    assert "its port" not in read(one(answers=True))
+
+
 def test_an_overfull_session_says_so() -> None:
     assert "104 %" in read(one(percent=104.2, zone="mandatory"))
 

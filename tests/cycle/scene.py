@@ -57,6 +57,7 @@ class FakeLauncher:
         self.resumed: list[str | None] = []
         self.fails = False
         self.begin = OTHER
+        self.words = ""  # that an agent left in the pane
 
     async def replaced(self, watch: Watch, pid: int | None) -> bool:
         return watch.session.pid != pid
@@ -73,6 +74,9 @@ class FakeLauncher:
         watch.status = self._scene.agent.says
         self._scene.begins(self.begin, "startup")
         return self.begin
+
+    async def last_words(self, watch: Watch) -> str:
+        return self.words
 
     def draft_dir(self, watch: Watch) -> Path:
         return watch.session.project / ".baton" / "drafts" / watch.session.id
@@ -127,7 +131,8 @@ class Scene:
         path.write_text(text, encoding="utf-8")
 
     def says(self, state: State, **fields: object) -> None:
-        self.agent.says = Status(state, TALK, since=self.clock.now(), **fields)  # type: ignore[arg-type]
+        front = self.watch.conversation.agent_session
+        self.agent.says = Status(state, front, since=self.clock.now(), **fields)  # type: ignore[arg-type]
         self.watch.refresh()
 
     def hears(self, text: str) -> None:
@@ -136,10 +141,16 @@ class Scene:
         self.supervisor.take_news(self.watch)
 
     def begins(self, talk: str, source: str) -> None:
-        """The agent's session-start hook tells of a conversation."""
+        """The agent's session-start hook tells of a conversation, after the agent's own word."""
+        self.names(talk)
         self.talk = Talk(self.folder / f"{talk}.jsonl", self.clock)
         self.watch.take_hook(start(talk, source, self.talk.path), self.clock.now())
         self.supervisor.started(self.watch, source, self.clock.now())
+
+    def names(self, talk: str) -> None:
+        """The agent's own word tells of a conversation."""
+        self.agent.says = replace(self.agent.says, agent_session=talk)
+        self.watch.refresh()
 
     def documents(self) -> list[Path]:
         return FilesLayout(self.project).list()

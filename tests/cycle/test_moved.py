@@ -1,15 +1,19 @@
 """The user goes to another conversation in the middle, or the successor dies: whose conversation is it?"""
 
+import asyncio
 import json
+from typing import Any
 
 import pytest
 
 from batonpass.cycle import passing, writing
-from batonpass.cycle.moves import GONE, MOVED, Move, Step, Way
+from batonpass.cycle.moves import GONE, MOVED, Move, Outcome, Policy, Result, Step, Way
+from batonpass.cycle.plan import next_move
+from batonpass.facts import Facts
 from batonpass.session import State
 from tests.cycle.scene import CYCLE, Scene
-from tests.cycle.test_passing import PASS, RECEIPT, passed, sealed  # noqa: F401  (fixtures)
-from tests.supervisor.fakes import OTHER, TALK
+from tests.cycle.test_passing import KICK, PASS, RECEIPT, passed, sealed  # noqa: F401  (fixtures)
+from tests.supervisor.fakes import OTHER, TALK, Talk
 
 THIRD = "0b7d6f0e-5a0c-4d7e-9a57-2f4a7e1c9d11"
 
@@ -106,3 +110,71 @@ async def test_a_receipt_is_not_waited_for_in_a_conversation_that_was_cleared(pa
     passed.begins(THIRD, "clear")
     assert not (await passing.verify(passed.case, Move(Step.VERIFY))).ok
     assert passed.clock.now() - began < 10, "the time for a receipt would be minutes"
+
+
+async def test_a_user_who_clears_while_the_request_is_made_is_not_asked(scene: Scene) -> None:
+    scene.watch.hooks_seen = 1
+    scene.says(State.BUSY)
+    gathered = scene.stage.known.facts
+
+    def meanwhile(*args: Any, **named: Any) -> Facts:
+        scene.begins(OTHER, "clear")
+        return gathered(*args, **named)
+
+    scene.stage.known.facts = meanwhile  # type: ignore[method-assign]
+    assert (await writing.ask(scene.case, Move(Step.ASK))).code == MOVED
+    assert (scene.panes.typed, scene.offers.ask_pending(OTHER)) == ([], False)
+
+
+async def test_a_successor_that_only_the_agents_word_tells_of_is_given_the_handoff_with_its_kick(sealed: Scene) -> None:  # noqa: F811
+    def unheard(text: str) -> None:
+        sealed.names(OTHER)
+        sealed.talk = Talk(sealed.folder / f"{OTHER}.jsonl", sealed.clock)
+        sealed.watch.begin(OTHER, sealed.talk.path, "clear", sealed.clock.now())
+        sealed.supervisor.started(sealed.watch, "clear", sealed.clock.now(), by_word=True)
+
+    sealed.panes.on_enter = unheard
+    assert (await passing.hand_over(sealed.case, PASS)).ok
+    sealed.panes.on_enter = sealed.hears
+    assert (await passing.prime(sealed.case, Move(Step.PRIME))).ok
+    assert "Keep the torn bytes and not the torn text" in sealed.panes.sent[-1]
+
+
+async def test_what_the_agents_word_says_is_in_front_is_not_ended_with_its_process(sealed: Scene) -> None:  # noqa: F811
+    sealed.names(OTHER)
+
+    async def looks() -> None:
+        for _ in range(3):
+            await asyncio.sleep(0)
+        sealed.watch.begin(OTHER, None, "clear", sealed.clock.now())
+        sealed.supervisor.started(sealed.watch, "clear", sealed.clock.now(), by_word=True)
+
+    outcome, _ = await asyncio.gather(passing.hand_over(sealed.case, Move(Step.PASS, way=Way.RESPAWN)), looks())
+    assert (outcome.code, sealed.launcher.kicks) == (MOVED, [])
+
+
+async def test_a_person_who_goes_back_to_the_predecessor_is_not_given_its_kick(passed: Scene) -> None:  # noqa: F811
+    passed.begins(TALK, "resume")
+    outcome = await passing.prime(passed.case, Move(Step.PRIME))
+    assert (outcome.code, passed.panes.typed) == (MOVED, [])
+    closing = next_move([Outcome(Step.PASS), outcome], Policy())
+    assert closing is not None
+    assert (closing.step, closing.result) == (Step.CLOSE, Result.PENDING)
+
+
+async def test_a_successor_that_the_person_began_anew_is_given_its_kick(passed: Scene) -> None:  # noqa: F811
+    passed.begins(THIRD, "clear")
+    assert (await passing.prime(passed.case, Move(Step.PRIME))).ok
+
+
+async def test_a_successor_that_is_cleared_before_its_kick_is_sent_costs_no_attempt(passed: Scene) -> None:  # noqa: F811
+    passed.says(State.BUSY)
+
+    async def clears() -> None:
+        await asyncio.sleep(0)
+        passed.begins(THIRD, "clear")
+        passed.says(State.IDLE)
+
+    outcome, _ = await asyncio.gather(passing.prime(passed.case, Move(Step.PRIME)), clears())
+    assert (outcome.ok, len(passed.panes.sent)) == (True, 1)
+    assert passed.watch.conversation.prompted(KICK) is not None

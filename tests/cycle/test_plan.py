@@ -17,6 +17,7 @@ from batonpass.cycle.moves import (
     NEW_PROMPT,
     NO_DOCUMENT,
     NO_SAFE_POINT,
+    NOT_BEGUN,
     NOT_CLEARED,
     NOT_SEEN,
     REJECTED,
@@ -39,12 +40,14 @@ CODES = {
     Step.AWAIT: ["ok", GONE, NO_DOCUMENT, "error"],
     Step.CHECK: ["ok", GAPS, "error"],
     Step.SEAL: ["ok", CANNOT_WRITE, "error"],
-    Step.PASS: ["ok", GONE, NEW_PROMPT, NOT_CLEARED, BOX_IN_USE, INTERRUPTED, MOVED, UNSEALED, "error"],
+    Step.PASS: ["ok", GONE, NEW_PROMPT, NOT_BEGUN, NOT_CLEARED, BOX_IN_USE, INTERRUPTED, MOVED, UNSEALED, "error"],
     Step.PRIME: ["ok", GONE, NOT_SEEN, "error"],
     Step.VERIFY: ["ok", REJECTED, UNSERVED, GONE, "error"],
     Step.BACK: ["ok", GONE, NOT_SEEN, "error"],
     Step.CLOSE: ["ok"],
 }
+
+DATA: dict[str, dict[str, object]] = {GAPS: {"gaps": ["x"]}, REJECTED: {"problems": ["y"]}, NOT_BEGUN: {"ended": True}}
 
 
 def play(codes: Iterator[str], policy: Policy) -> list[tuple[Move, Outcome]]:
@@ -53,7 +56,7 @@ def play(codes: Iterator[str], policy: Policy) -> list[tuple[Move, Outcome]]:
     while (move := next_move([outcome for _, outcome in history], policy)) is not None:
         code = next(codes, "ok")
         fitting = code if code in CODES[move.step] else "ok"
-        data = {"gaps": ["x"]} if fitting == GAPS else {"problems": ["y"]} if fitting == REJECTED else {}
+        data = DATA.get(fitting, {})
         history.append((move, Outcome(move.step, fitting, fitting, data)))
         assert len(history) < 200, "a cycle must end"
     return history
@@ -277,10 +280,51 @@ def test_the_same_agent_would_be_served_no_better_in_its_old_conversation(way: W
 
 
 @given(WORLDS, POLICIES)
-def test_an_agent_that_cannot_be_asked_is_never_asked_nor_brought_back(codes: list[str], policy: Policy) -> None:
+def test_an_agent_that_cannot_be_asked_is_never_asked_and_brought_back_only_where_nobody_took_over(
+    codes: list[str], policy: Policy
+) -> None:
     unspoken = [code for code in codes if code != NEW_PROMPT]  # a person who speaks to it sees whether it answers
-    played = {move.step for move, _ in play(iter(unspoken), replace(policy, way=Way.SWITCH, silent=True))}
-    assert played.isdisjoint({Step.ASK, Step.BACK})
+    played = play(iter(unspoken), replace(policy, way=Way.SWITCH, silent=True))
+    steps = [move.step for move, _ in played]
+    assert Step.ASK not in steps
+    for place in (n for n, step in enumerate(steps) if step is Step.BACK):
+        before = played[place - 1][1]
+        assert (before.step in (Step.PASS, Step.PRIME) or before.code == GONE, steps[place + 1]) == (True, Step.CLOSE)
+
+
+@pytest.mark.parametrize("silent", [False, True])
+def test_an_heir_that_ends_at_its_start_is_tried_once_more_and_then_the_predecessor_is_there_again(
+    silent: bool,
+) -> None:
+    before = ["ok"] * (2 if silent else 6)
+    policy = Policy(way=Way.SWITCH, silent=silent, force=silent)
+    assert _from_the_pass([*before, NOT_BEGUN], policy) == (["pass", "pass", "prime", "verify", "close"], Result.DONE)
+    found = _from_the_pass([*before, NOT_BEGUN, NOT_BEGUN], policy)
+    assert found == (["pass", "pass", "back", "close"], Result.POSTPONED)
+    lost = _from_the_pass([*before, NOT_BEGUN, NOT_BEGUN, NOT_SEEN], policy)
+    assert lost == (["pass", "pass", "back", "close"], Result.PENDING)
+
+
+def test_an_heir_that_stands_still_at_its_start_would_do_so_again() -> None:
+    sealed = [outcome for _, outcome in play(iter(["ok"] * 6), Policy(way=Way.SWITCH))][:6]
+    asks = Outcome(Step.PASS, NOT_BEGUN, "it asks for a sign-in", {"ended": False})
+    assert next_move([*sealed, asks], Policy(way=Way.SWITCH)) == Move(Step.BACK, note="it asks for a sign-in")
+
+
+@pytest.mark.parametrize("code", [GONE, NOT_SEEN])
+def test_an_heir_that_never_heard_its_kick_does_not_keep_the_session(code: str) -> None:
+    world = ["ok"] * 7 + ([NOT_SEEN] * 2 if code == NOT_SEEN else [GONE, "ok", GONE, "ok", GONE])
+    moves, result = _from_the_pass(world, Policy(way=Way.SWITCH))
+    assert (moves[-2:], result) == (["back", "close"], Result.POSTPONED)
+    moves, result = _from_the_pass(world, Policy(way=Way.SWITCH, attended=True))
+    seen_to = (["prime", "close"], Result.PENDING)  # a person may be answering its dialog
+    assert (moves[-2:], result) == (seen_to if code == NOT_SEEN else (["back", "close"], Result.POSTPONED))
+
+
+def test_the_second_way_back_is_another_start_than_the_first() -> None:
+    world = ["ok"] * 8 + [REJECTED, "ok", REJECTED] + ["ok"] * 6 + [NOT_BEGUN, NOT_BEGUN]
+    history = play(iter(world), Policy(way=Way.SWITCH))
+    assert [move.attempt for move, _ in history if move.step is Step.BACK] == [1, 2]
 
 
 def test_auto_continue_off_ends_after_the_seal_with_a_pending_file() -> None:

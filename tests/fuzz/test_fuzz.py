@@ -46,6 +46,5 @@ def test_a_broken_promise_is_told_with_the_input_that_breaks_it(tmp_path: Path) 
 
 
 @pytest.mark.long
-@pytest.mark.timeout(600)
 def test_no_target_breaks_in_a_long_run() -> None:
     assert fuzz("--minutes", "0.4", seconds=590)["examples"] > 80

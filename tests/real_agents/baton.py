@@ -6,7 +6,6 @@ import select
 import signal
 import socket
 import subprocess
-import sys
 import time
 from collections.abc import Callable, Mapping
 from contextlib import suppress
@@ -14,23 +13,25 @@ from pathlib import Path
 from typing import Any, TypeVar
 
 import batonpass
-from batonpass.agents.processes import with_descendants
+from batonpass.agents.processes import alive, with_descendants
 from batonpass.home import socket_path
 from batonpass.sim.tmux_server import server_pid
 from batonpass.store import CycleRecord, EventRecord, Store, default_url, open_store
+from tests import nursery
 
 Found = TypeVar("Found")
 Status = dict[str, Any]
 
 _LOOK_SECONDS, _SELDOM_SECONDS = 0.05, 0.3  # each look costs the daemon work: the longer it takes, the fewer of them
-_WAIT_SECONDS = 90.0  # generous: a loaded machine is slow, and a test that hangs still ends by its own limit
+_SLOW_SECONDS = 300.0  # half a minute of work to start, beside others
+_WAIT_SECONDS = 180.0  # generous: a loaded machine is slow, and a test that hangs still ends by its own limit
 
 
 class Baton:
     """Runs `baton` as its user does, and looks at what came of it. `root` must have a short path: sockets do."""
 
     def __init__(self, root: Path, project: Path, env: Mapping[str, str]) -> None:
-        self.home, self.project = root / "home", project
+        self._root, self.home, self.project = root, root / "home", project
         self._tmux = root / "tmux.sock"
         # The same Baton as in this test, whether it is installed or not.
         own = {"BATON_HOME": self.home, "BATON_TMUX": self._tmux, "PYTHONPATH": Path(batonpass.__file__).parents[1]}
@@ -38,15 +39,28 @@ class Baton:
         self.session = ""
         self._pane = ""
         self._store: Store | None = None
+        self._born: nursery.Child | subprocess.Popen[bytes] | None = None
 
     # -- commands ------------------------------------------------------------------------------------
 
-    def command(self, *args: str) -> str:
+    def command(self, *args: str, within: float = 180) -> str:
         """What one `baton` command prints; fails with its own words."""
-        argv = [sys.executable, "-m", "batonpass._entry", *args]
-        done = subprocess.run(argv, cwd=self.project, env=self.env, capture_output=True, text=True, timeout=90)
+        self._start_daemon()
+        done = nursery.run(args, self.env, self.project, self._root / "said", within)
         assert done.returncode == 0, f"baton {args[0]} ended with {done.returncode}: {done.stderr or done.stdout}"
         return done.stdout
+
+    def _start_daemon(self) -> None:
+        """As the first command would, but quicker; later ones start another only where this one has gone."""
+        if self._born is None:
+            logs = self.home / "logs"
+            logs.mkdir(mode=0o700, parents=True, exist_ok=True)
+            self._born = nursery.start(("daemon", "run"), self.env, "/", logs / "daemon.log")
+            path = socket_path(str(self.home))
+            self.until(lambda: os.path.exists(path) or self._daemon_ended(), "a daemon that answers")
+
+    def _daemon_ended(self) -> bool:
+        return self._born is not None and self._born.poll() is not None
 
     def configure(self, text: str) -> None:
         """The user's configuration, in YAML."""
@@ -91,7 +105,7 @@ class Baton:
         args = [*options, *(["--prompt", prompt] if prompt else [])]
         started = json.loads(self.command("run", "opencode", "--detach", "--json", "--", *args))
         self.session, self._pane = started["session"], started["pane"]
-        return self.wait_for(lambda status: status["state"] in ("idle", "busy"))
+        return self.wait_for(lambda status: status["state"] in ("idle", "busy"), _SLOW_SECONDS)
 
     def open_pane(self, argv: list[str]) -> str:
         """Start a program beside Baton, as a person would, in a pane of the same tmux server; gives the pane."""
@@ -215,7 +229,7 @@ class Baton:
 
     def _run_tmux(self, *args: str) -> str:
         argv = ["tmux", "-S", str(self._tmux), *args]
-        done = subprocess.run(argv, capture_output=True, text=True, timeout=10, check=False)
+        done = subprocess.run(argv, capture_output=True, text=True, timeout=60, check=False)
         if done.returncode:
             raise RuntimeError(f"tmux {args[0]} said: {done.stderr.strip()}")
         return done.stdout
@@ -225,6 +239,16 @@ class Baton:
         pid = server_pid(str(self._tmux))
         assert pid is not None
         return pid
+
+    def reboot(self) -> None:
+        """Everything ends at once, as at a reboot: the daemon, tmux and every agent in it. The next command goes on."""
+        (self.home / "run" / "stopped").touch()
+        panes = self._run_tmux("list-panes", "-aF", "#{pane_pid}").split()
+        agents = [one for pid in map(int, panes) for one in with_descendants(pid)]
+        for pid in (*self._daemon(), self.terminal_pid(), *agents):
+            with suppress(ProcessLookupError):
+                os.kill(pid, signal.SIGKILL)
+        self.until(lambda: not any(alive(pid) for pid in (*self._daemon(), *agents)), "all of them gone")
 
     # -- the end -------------------------------------------------------------------------------------
 
@@ -246,10 +270,8 @@ class Baton:
             _end(pid)  # one that a hook had started a moment before
 
     def _daemon(self) -> list[int]:
-        try:
-            return [int((self.home / "run" / "lock").read_text(encoding="utf-8"))]
-        except (OSError, ValueError):
-            return []
+        pid = nursery.holder(self.home, [self._born] if self._born else [])
+        return [] if pid is None else [pid]
 
 
 def _end(pid: int) -> None:

@@ -3,6 +3,7 @@
 from itertools import pairwise
 
 from batonpass.delivery import DeliveryState, tags_in
+from batonpass.sim.model_wire import Kind
 from batonpass.sim.scripted_model import Recorded, ScriptedModel
 from batonpass.store import CycleRecord
 from tests.real_agents.baton import Baton
@@ -69,7 +70,8 @@ def _works(model: ScriptedModel, cycle: CycleRecord) -> None:
 
     def went_on(request: Recorded) -> bool:
         said = [text for role, text in request.messages if role == "assistant"]
-        return _is_successors(request, cycle) and any("Step " in text for text in said)
+        ours = request.kind is Kind.MAIN and _is_successors(request, cycle)
+        return ours and any("Step " in text for text in said)
 
     model.wait_for(went_on)
 

@@ -1,7 +1,7 @@
 """Real agent CLIs against the scripted model: private homes, private tmux servers, nothing shared.
 
-A test that takes `claude_cli` runs on every version; `@pytest.mark.long_on("2.1.197")` moves that version
-to the long matrices.
+A test that takes `claude_cli` runs on every version; `@pytest.mark.long_on("2.1.197")` moves that version to the long
+matrices, and `@pytest.mark.newest` leaves it out, for cases in which Claude Code does the same as in their neighbours.
 """
 
 import contextlib
@@ -31,12 +31,21 @@ OPENCODE = "1.18.33"
 
 def pytest_configure(config: pytest.Config) -> None:
     config.addinivalue_line("markers", "long_on(*versions): on these versions, part of the long matrices")
+    config.addinivalue_line("markers", "newest: on the newest Claude Code alone")
 
 
-def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
+def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item]) -> None:
+    older = [item for item in items if item.get_closest_marker("newest") and _version(item) != VERSIONS[-1]]
+    items[:] = [item for item in items if item not in older]
+    config.hook.pytest_deselected(items=older)
     for item in items:
         if {"codex_cli", "gemini_cli", "opencode_cli"} & set(getattr(item, "fixturenames", ())):
             item.add_marker(pytest.mark.real_agent)
+
+
+def _version(item: pytest.Item) -> str:
+    """The Claude Code that a test runs on."""
+    return str(item.callspec.params["claude_cli"]) if isinstance(item, pytest.Function) else ""
 
 
 def pytest_generate_tests(metafunc: pytest.Metafunc) -> None:

@@ -10,8 +10,8 @@ import threading
 from collections.abc import Mapping, Sequence
 from pathlib import Path
 
-from batonpass.sim.anthropic import AnthropicModel
 from batonpass.sim.brain import Asked, Reply
+from batonpass.sim.scripted_model import ScriptedModel
 
 
 class PrivateTmux:
@@ -26,7 +26,7 @@ class PrivateTmux:
         full = {**env, "TMUX_TMPDIR": str(self.folder)}
         full.pop("TMUX", None)
         argv = ["tmux", "-L", self.socket, "-f", os.devnull, *args]
-        done = subprocess.run(argv, env=full, capture_output=True, text=True, timeout=10, check=False)
+        done = subprocess.run(argv, env=full, capture_output=True, text=True, timeout=60, check=False)
         if done.returncode:
             raise RuntimeError(f"tmux {args[0]} said: {done.stderr.strip()}")
         return done.stdout
@@ -71,7 +71,7 @@ class Bell:
         """The shell command that rings with this word."""
         return f"echo {shlex.quote(word)} > {shlex.quote(str(self.path))}"
 
-    def wait(self, word: str, timeout: float = 60.0) -> None:
+    def wait(self, word: str, timeout: float = 120.0) -> None:
         """Return when the word was rung; each ring counts once."""
         while f"{word}\n" not in self._heard:
             if not select.select([self._pipe], [], [], timeout)[0]:
@@ -91,7 +91,7 @@ class Bell:
 class Gate:
     """Holds the model's answer to the next prompt that matches, until it is opened."""
 
-    def __init__(self, model: AnthropicModel, match: str) -> None:
+    def __init__(self, model: ScriptedModel, match: str) -> None:
         self._model = model
         self._opened = threading.Event()
         self.reached = threading.Event()

@@ -15,14 +15,18 @@ from batonpass.transcripts.whole import all_events
 from tests.real_agents.baton import Baton
 from tests.real_agents.checker import assert_passed
 
-pytestmark = [pytest.mark.long_on("2.1.197"), pytest.mark.timeout(240)]
+pytestmark = pytest.mark.long_on("2.1.197")
 
 LONG = pytest.mark.long
 IMPATIENT = {"CLAUDE_CODE_MAX_RETRIES": "1"}  # it would try for minutes before its turn ends with the error
 
 
 @pytest.mark.parametrize(
-    "error", ["overloaded", *(pytest.param(error, marks=LONG) for error in ("rate_limit", "cut_before", "cut_mid"))]
+    "error",
+    [
+        "overloaded",
+        *(pytest.param(error, marks=(LONG, pytest.mark.newest)) for error in ("rate_limit", "cut_before", "cut_mid")),
+    ],
 )
 def test_a_model_that_fails_for_a_moment_is_asked_again_by_the_agent_and_the_document_is_its_own(
     baton: Baton, model: AnthropicModel, error: str

@@ -11,7 +11,7 @@ from tests.real_agents.baton import Baton
 from tests.real_agents.checker import assert_passed
 from tests.real_agents.users import user_settings
 
-pytestmark = [pytest.mark.long_on("2.1.197"), pytest.mark.timeout(240)]
+pytestmark = pytest.mark.long_on("2.1.197")
 
 
 def test_a_background_shell_survives_the_clear_and_its_end_is_not_taken_for_the_receipt(

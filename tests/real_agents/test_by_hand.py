@@ -10,7 +10,7 @@ from batonpass.sim.worker import Worker, WorkerSettings
 from tests.real_agents.baton import Baton
 from tests.real_agents.checker import assert_passed
 
-pytestmark = [pytest.mark.long_on("2.1.197"), pytest.mark.timeout(240)]
+pytestmark = pytest.mark.long_on("2.1.197")
 
 
 def test_slash_handoff_typed_in_the_agent_passes_the_baton_with_its_reason(baton: Baton, model: AnthropicModel) -> None:
@@ -40,11 +40,20 @@ def test_baton_handoff_waits_for_a_busy_session_and_asks_in_its_stop_hook(
     os.mkfifo(gate)
     model.brain = Worker(WorkerSettings(command="read -r word < gate"))
     baton.run(prompt="please begin")
-    baton.wait_for(lambda status: status["state"] == "busy")
+    opened = baton.until(lambda: _opened_by_both(gate), "the agent's command that reads at the gate")
     baton.command("handoff", "--no-wait")
     baton.step("ask")
     model.brain = Worker(WorkerSettings())
-    gate.write_text("go on\n", encoding="utf-8")
+    os.write(opened, b"go on\n")
+    os.close(opened)
     cycle = baton.cycle()
     assert_passed(baton, model, cycle)
     assert [d.channel for d in baton.store.deliveries(cycle=cycle.id)] == ["hook", "keys"]
+
+
+def _opened_by_both(gate: Path) -> int | None:
+    """The gate, open for writing once somebody reads there."""
+    try:
+        return os.open(gate, os.O_WRONLY | os.O_NONBLOCK)
+    except OSError:
+        return None

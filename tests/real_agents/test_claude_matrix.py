@@ -14,7 +14,7 @@ from batonpass.sim.worker import Worker, WorkerSettings
 from tests.real_agents.baton import Baton
 from tests.real_agents.checker import assert_passed
 
-pytestmark = [pytest.mark.long, pytest.mark.timeout(240)]
+pytestmark = pytest.mark.long
 
 
 def test_a_dialog_at_the_start_is_told_and_left_to_a_person_and_then_the_baton_is_passed(

@@ -78,7 +78,7 @@ def test_the_users_own_clear_is_followed_before_anything_is_said_again(
     codex_baton.say("something else")
     third = codex_baton.rest()
     assert third["agent_session"] == second["agent_session"]
-    assert codex_model.requests[-1].session == third["agent_session"]
+    assert codex_model.main_requests()[-1].session == third["agent_session"]
 
 
 @pytest.mark.long

@@ -1,26 +1,30 @@
 """The long matrix with the real Codex."""
 
+import contextlib
 import json
 import os
 import shlex
 import signal
 import subprocess
+import sys
 import threading
 from pathlib import Path
 from typing import Any
 
 import pytest
 
+from batonpass.agents import processes
 from batonpass.delivery import Channel
 from batonpass.sim.brain import Asked, Reply, ToolUse
 from batonpass.sim.model_wire import Kind
 from batonpass.sim.openai_responses import ResponsesModel
+from batonpass.sim.scripted_model import Recorded
 from batonpass.sim.worker import Worker, WorkerSettings
 from tests.real_agents.baton import Baton
 from tests.real_agents.brains import CalmAfter
 from tests.real_agents.checker import assert_passed
 
-pytestmark = [pytest.mark.long, pytest.mark.timeout(240)]
+pytestmark = pytest.mark.long
 
 
 def test_two_batons_are_passed_in_a_row_and_no_compaction_comes_first(
@@ -47,6 +51,17 @@ def test_a_handoff_by_hand_of_an_idle_session_is_asked_for_by_keys(
     assert_passed(codex_baton, codex_model, codex_baton.cycle())
 
 
+def test_a_handoff_is_asked_for_within_codex_by_a_line_for_the_shell(
+    codex_baton: Baton, codex_model: ResponsesModel
+) -> None:
+    codex_model.brain = Worker(WorkerSettings(step=100))
+    codex_baton.run_codex(prompt="please begin")
+    codex_baton.rest()
+    codex_baton.press("!")
+    codex_baton.say(f"{sys.executable} -m batonpass._entry handoff --no-wait")
+    assert_passed(codex_baton, codex_model, codex_baton.cycle())
+
+
 def test_two_sessions_in_one_folder_are_never_taken_for_each_other(
     codex_baton: Baton, codex_model: ResponsesModel
 ) -> None:
@@ -69,7 +84,12 @@ def test_a_session_that_was_killed_is_rescued_from_its_record(codex_baton: Baton
     codex_baton.wait_for(lambda status: status["state"] == "dead")
     dead = codex_baton.status()
     codex_baton.command("continue", "--from", dead["session"], "--detach")
-    codex_model.wait_for(lambda request: request.session != dead["agent_session"] and "[baton " in request.text, 60)
+    codex_model.wait_for(lambda r: _is_new(r, dead["agent_session"]) and "[baton " in r.text, 60)
+
+
+def _is_new(request: Recorded, old: str) -> bool:
+    """Whether another conversation than this one is gone on with; a title asked for beside it tells nothing."""
+    return request.kind is Kind.MAIN and request.session != old
 
 
 def test_a_receipt_that_stays_wrong_brings_the_predecessor_back_which_passes_to_one_that_understands(
@@ -166,13 +186,64 @@ def test_one_that_runs_already_is_adopted_with_its_conversation_and_handed_off_b
     codex_baton: Baton, codex_model: ResponsesModel, codex_cli: Path
 ) -> None:
     codex_model.brain = Worker(WorkerSettings(start=60_000, step=100))
-    options = ["--no-daemon", "-a", "never", "-s", "danger-full-access"]  # one behind its shared server is not found
-    pane = codex_baton.open_pane([str(codex_cli), *options, "--", "please begin"])
-    codex_baton.until(lambda: "Done so far: 1 steps." in codex_baton.screen(), "the end of its turn")
-    codex_baton.adopt(pane)
-    adopted = codex_baton.rest()
+    _is_adopted(codex_baton, _opened(codex_baton, codex_cli, "--no-daemon"))
+    _is_handed_off_by_keys(codex_baton)
+
+
+def test_two_behind_the_shared_server_are_told_apart_and_a_clear_there_is_followed(
+    codex_baton: Baton, codex_model: ResponsesModel, codex_cli: Path, codex_home: dict[str, str]
+) -> None:
+    codex_model.brain = Worker(WorkerSettings(start=60_000, step=100))
+    try:
+        first, second = _opened(codex_baton, codex_cli), _opened(codex_baton, codex_cli)
+        other = _is_adopted(codex_baton, second)
+        mine = _is_adopted(codex_baton, first)
+        assert mine["agent_session"] != other["agent_session"]
+        codex_baton.say("/clear")
+        codex_baton.wait_for(lambda status: status["agent_session"] not in (mine["agent_session"], None))
+        codex_baton.say("please begin again")
+        codex_baton.rest()
+        _is_handed_off_by_keys(codex_baton)
+        codex_baton.session = other["session"]
+        assert codex_baton.status()["agent_session"] == other["agent_session"]
+        _shows_what_another_has(codex_baton, codex_cli, other["agent_session"])
+    finally:
+        subprocess.run([codex_cli, "app-server", "daemon", "stop"], env=codex_home, timeout=60, check=False)
+        _end_what_runs_from(Path(codex_home["CODEX_HOME"]))
+
+
+def _opened(baton: Baton, codex: Path, *options: str) -> str:
+    pane = baton.open_pane([str(codex), *options, "-a", "never", "-s", "danger-full-access", "--", "please begin"])
+    baton.until(lambda: "Done so far: 1 steps." in baton.screen(), "the end of its turn")
+    return pane
+
+
+def _is_adopted(baton: Baton, pane: str) -> dict[str, Any]:
+    baton.adopt(pane)
+    adopted = baton.rest()
     assert (adopted["agent"], adopted["used"], adopted["hooks"]) == ("codex", 60_100, False)
-    codex_baton.command("handoff", "--no-wait", "--why", "to see it")
-    cycle = codex_baton.cycle()
-    assert cycle.state == "done", codex_baton.story()
-    assert {given.channel for given in codex_baton.store.deliveries(cycle=cycle.id)} == {"keys"}
+    return adopted
+
+
+def _is_handed_off_by_keys(baton: Baton) -> None:
+    baton.command("handoff", baton.session, "--no-wait", "--why", "to see it")
+    cycle = baton.cycle()
+    assert cycle.state == "done", baton.story()
+    assert {given.channel for given in baton.store.deliveries(cycle=cycle.id)} == {"keys"}
+    assert baton.rest()["agent_session"] == cycle.new_agent_session
+
+
+def _shows_what_another_has(baton: Baton, codex: Path, conversation: str) -> None:
+    """A window that shows another's conversation is refused, and not taken for anybody."""
+    pane = baton.open_pane([str(codex), "resume", conversation])
+    baton.until(lambda: "Done so far: 1 steps." in baton.screen(), "the other's conversation")
+    with pytest.raises(AssertionError, match="does not tell which conversation is in front"):
+        baton.adopt(pane)
+
+
+def _end_what_runs_from(home: Path) -> None:
+    """The server's updater stays behind when it stops."""
+    for pid in processes.everyone():
+        if (words := processes.arguments(pid)) and words[0].startswith(f"{home}/packages/"):
+            with contextlib.suppress(ProcessLookupError):
+                os.kill(pid, signal.SIGKILL)

@@ -10,7 +10,7 @@ from batonpass.sim.worker import Worker, WorkerSettings
 from tests.real_agents.baton import Baton
 from tests.real_agents.checker import assert_passed
 
-pytestmark = [pytest.mark.long_on("2.1.197"), pytest.mark.timeout(240)]
+pytestmark = pytest.mark.long_on("2.1.197")
 
 
 def test_a_compaction_by_hand_is_recorded_and_the_context_is_primed_and_counted_again(

@@ -18,7 +18,7 @@ from tests.real_agents.baton import Baton
 from tests.real_agents.brains import CalmAfter
 from tests.real_agents.checker import assert_passed
 
-pytestmark = [pytest.mark.long, pytest.mark.timeout(240)]
+pytestmark = pytest.mark.long
 
 
 def test_a_sub_agents_figures_are_not_the_sessions_and_two_batons_are_passed_in_a_row(
@@ -42,6 +42,18 @@ def test_a_sub_agents_figures_are_not_the_sessions_and_two_batons_are_passed_in_
     assert not [request for request in gemini_model.requests if request.kind is Kind.COMPACT]
 
 
+def test_a_gemini_that_the_session_itself_runs_does_not_speak_for_it(
+    gemini_baton: Baton, gemini_model: GeminiModel, gemini_cli: Path
+) -> None:
+    another = ToolUse("shell", {"command": f"{gemini_cli} -m gemini-2.5-pro -p 'what do you think'"})
+    gemini_model.script(Reply("I ask another.", tools=(another,), used=30_000), match="ask another")
+    gemini_model.script(Reply("I am another.", used=1_000), match="what do you think")
+    bound = gemini_baton.run_gemini(prompt="please ask another")["agent_session"]
+    gemini_model.wait_for(lambda request: request.text == "what do you think", 90)
+    assert gemini_baton.rest()["agent_session"] == bound
+    assert [event.data["agent_session"] for event in gemini_baton.events("SESSION_STARTED")] == [bound]
+
+
 def test_a_handoff_by_hand_needs_no_consent_for_its_draft_and_a_killed_session_is_rescued_from_its_record(
     gemini_baton: Baton, gemini_model: GeminiModel
 ) -> None:
@@ -57,7 +69,9 @@ def test_a_handoff_by_hand_needs_no_consent_for_its_draft_and_a_killed_session_i
     os.kill(dead["pid"], signal.SIGKILL)  # the launcher: what it started must not go on behind it
     gemini_baton.wait_for(lambda status: status["state"] == "dead")
     gemini_baton.command("continue", "--from", dead["session"], "--detach")
-    gemini_model.wait_for(lambda r: "[baton " in r.text and f"[baton {cycle.id} " not in r.text, 90)
+    gemini_model.wait_for(
+        lambda r: r.kind is Kind.MAIN and "[baton " in r.text and f"[baton {cycle.id} " not in r.text, 90
+    )
 
 
 def test_what_stands_at_a_dialog_is_told_and_left_to_a_person_and_a_restart_keeps_the_conversation(
@@ -79,7 +93,7 @@ def test_what_stands_at_a_dialog_is_told_and_left_to_a_person_and_a_restart_keep
     gemini_baton.say("write it down")
     waiting = gemini_baton.wait_for(lambda status: status["state"] == "waiting")
     assert waiting["waiting_for"] == "asks for permission"
-    assert gemini_model.requests[-1].user_texts == ["please begin", "write it down"]
+    assert gemini_model.main_requests()[-1].user_texts == ["please begin", "write it down"]
 
 
 def test_the_users_policies_hold_and_what_is_allowed_for_all_future_sessions_is_kept_with_them(
@@ -168,7 +182,7 @@ def test_a_predecessor_is_brought_back_when_its_successor_never_gives_a_right_re
     gemini_baton.rest()
     gemini_baton.command("handoff", "--no-wait", "--why", "to see it")
     gemini_baton.step("back", "ok", 150)
-    again = gemini_model.wait_for(lambda request: " back 1]" in request.text)
+    again = gemini_model.wait_for(lambda request: request.kind is Kind.MAIN and " back 1]" in request.text)
     assert again.user_texts[0] == "please begin", "it is the predecessor, with all that was said"
     started = [event.data["agent_session"] for event in gemini_baton.events("SESSION_STARTED")]
     assert started[::2] == [old, old]

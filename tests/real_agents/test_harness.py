@@ -115,7 +115,8 @@ def test_a_kick_is_answered_with_a_receipt_from_the_context_of_a_session_start_h
     assert "Continuing with Run the tests" in answer
 
 
-@pytest.mark.long_on("2.1.197", "2.1.325")
+@pytest.mark.newest
+@pytest.mark.long_on("2.1.325")
 @pytest.mark.parametrize("error", ["overloaded", "rate_limit", "cut_before", "cut_mid"])
 def test_a_failing_model_is_asked_again_and_the_prompt_stays_one_message(
     claude_cli: Path,

@@ -25,7 +25,7 @@ from batonpass.transcripts.events import Event, Said, ToolCalled, ToolReturned, 
 from tests.gone import gone
 from tests.real_agents.users import prints
 
-pytestmark = [pytest.mark.long_on("2.1.197"), pytest.mark.timeout(240)]
+pytestmark = pytest.mark.long_on("2.1.197")
 
 
 class Writer:
@@ -173,6 +173,26 @@ async def test_codexs_failures_are_told_apart(codex: Place, error: str) -> None:
     result = await codex.run("go")
     assert (result.error, result.exit) == (error, 1), result
     assert result.used is None
+
+
+@pytest.mark.long
+@pytest.mark.parametrize("error", ["authentication", "too_long"])
+async def test_geminis_failures_are_told_apart(gemini: Place, error: str) -> None:
+    gemini.model.script(Reply(error=error), times=1000)
+    result = await gemini.run("go", model="gemini-2.5-pro")
+    assert result.error == error, result
+    assert result.used is None
+
+
+@pytest.mark.long
+async def test_geminis_limit_is_no_timeout_when_the_time_is_up_between_two_tries(gemini: Place) -> None:
+    clock, loop = ManualClock(), asyncio.get_running_loop()
+    gemini.model.script(Reply(error="rate_limit"), times=1000)
+    # The second request comes after the first was refused, and that was said.
+    asked = loop.run_in_executor(None, gemini.model.wait_for, lambda request: request.number == 2, 90.0)
+    asked.add_done_callback(lambda _: clock.advance(601.0))
+    order = gemini.order("go", model="gemini-2.5-pro")
+    assert (await run(agents.headless("gemini"), order, gemini.told, clock)).error == "rate_limit"
 
 
 async def assert_stopped(place: Place, **more: object) -> None:

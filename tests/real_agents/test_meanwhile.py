@@ -8,7 +8,7 @@ from tests.real_agents.baton import Baton
 from tests.real_agents.checker import assert_passed
 from tests.real_agents.harness import Gate
 
-pytestmark = [pytest.mark.long_on("2.1.197"), pytest.mark.timeout(240)]
+pytestmark = pytest.mark.long_on("2.1.197")
 
 WISH = "and please use tabs everywhere"
 

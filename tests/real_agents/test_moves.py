@@ -12,7 +12,7 @@ from tests.real_agents.baton import Baton
 from tests.real_agents.checker import assert_passed
 from tests.real_agents.harness import Gate
 
-pytestmark = [pytest.mark.long_on("2.1.197"), pytest.mark.timeout(240)]
+pytestmark = pytest.mark.long_on("2.1.197")
 
 LONG = pytest.mark.long
 _AT_WORK = re.compile(r"^\S [A-Z][\w-]+…", re.MULTILINE)  # its word for what it does, beside a star that turns

@@ -7,15 +7,17 @@ from batonpass.sim.worker import Worker, WorkerSettings
 from tests.real_agents.baton import Baton
 from tests.real_agents.checker import assert_passed
 
-pytestmark = [pytest.mark.long_on("2.1.197"), pytest.mark.timeout(120)]
+pytestmark = pytest.mark.long_on("2.1.197")
+
+ODD = (pytest.mark.long, pytest.mark.newest)
 
 
 @pytest.mark.parametrize(
     ("fault", "complaint"),
     [
         ("wrong_branch", '"branch" is "somewhere-else"'),
-        pytest.param("no_receipt", "does not begin with the receipt", marks=pytest.mark.long),
-        pytest.param("parrot", "", marks=pytest.mark.long),
+        pytest.param("no_receipt", "does not begin with the receipt", marks=ODD),
+        pytest.param("parrot", "", marks=ODD),
     ],
 )
 def test_a_wrong_receipt_is_corrected_by_the_second_kick(
@@ -35,7 +37,7 @@ def test_a_wrong_receipt_is_corrected_by_the_second_kick(
     assert complaint in kicks[1]
 
 
-@pytest.mark.parametrize("fault", ["parrot", pytest.param("no_receipt", marks=pytest.mark.long)])
+@pytest.mark.parametrize("fault", ["parrot", pytest.param("no_receipt", marks=ODD)])
 def test_a_receipt_that_stays_wrong_brings_the_predecessor_back_for_one_more_pass_and_then_calls_a_person(
     baton: Baton, model: AnthropicModel, fault: str
 ) -> None:
@@ -43,7 +45,7 @@ def test_a_receipt_that_stays_wrong_brings_the_predecessor_back_for_one_more_pas
     before = baton.run(prompt="please begin")
     baton.rest()
     baton.command("handoff", "--no-wait")
-    cycle = baton.cycle(timeout=70)  # two passes, each with two kicks
+    cycle = baton.cycle(timeout=240)  # two passes, each with two kicks
     assert_passed(baton, model, cycle, receipt=False)
     assert cycle.way == "respawn"
     _came_back(baton, before["agent_session"])
@@ -62,7 +64,7 @@ def test_the_predecessor_that_came_back_passes_the_baton_to_a_successor_that_und
     before = baton.run(prompt="please begin")
     baton.rest()
     baton.command("handoff", "--no-wait")
-    cycle = baton.cycle(timeout=70)
+    cycle = baton.cycle(timeout=240)
     assert_passed(baton, model, cycle)
     assert cycle.way == "respawn"
     _came_back(baton, before["agent_session"])

@@ -1,13 +1,14 @@
-"""Which reports Claude Code gives to Baton, and that it waits for none that needs no answer."""
+"""Which reports agents give to Baton, that they wait for none that needs no answer, and what tells of a lost one."""
 
 import json
+import os
 
 import pytest
 
 from batonpass.home import spool_path
 from tests.real_agents.baton import Baton
 
-pytestmark = [pytest.mark.long_on("2.1.197"), pytest.mark.timeout(240)]
+pytestmark = pytest.mark.long_on("2.1.197")
 
 
 def _spooled(baton: Baton) -> list[tuple[str, str | None]]:
@@ -31,6 +32,29 @@ def test_a_person_who_closes_the_agent_is_reported_and_one_who_clears_it_only_by
     baton.say("/exit")
     baton.until(lambda: ("SessionEnd", "prompt_input_exit") in _spooled(baton), "a report of the end")
     assert [found for found in _spooled(baton) if found[0] == "SessionEnd"] == [("SessionEnd", "prompt_input_exit")]
+
+
+@pytest.mark.long
+def test_a_clear_whose_report_is_lost_is_told_by_the_agents_own_word(baton: Baton) -> None:
+    baton.run(prompt="please begin")
+    _follows_without_report(baton)
+
+
+@pytest.mark.long
+def test_a_clear_of_gemini_cli_whose_report_is_lost_is_told_by_its_own_notes(gemini_baton: Baton) -> None:
+    gemini_baton.run_gemini(prompt="please begin")
+    _follows_without_report(gemini_baton)
+
+
+def _follows_without_report(baton: Baton) -> None:
+    before = baton.rest()["agent_session"]
+    baton.command("daemon", "stop")
+    baton.say("/clear")
+    baton.until(lambda: ("SessionStart", "clear") in _spooled(baton), "a report of the new conversation")
+    os.unlink(spool_path(str(baton.home)))
+    baton.command("status")  # which starts a daemon
+    assert baton.wait_for(lambda status: status["agent_session"] != before)["state"] == "idle"
+    assert baton.events("SESSION_STARTED")[-1].data["by_word"]
 
 
 def test_what_a_tool_did_is_reported_although_nobody_waits_for_the_report(baton: Baton) -> None:

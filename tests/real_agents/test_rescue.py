@@ -13,7 +13,7 @@ from batonpass.store import Author, CycleRecord
 from tests.real_agents.baton import Baton
 from tests.real_agents.checker import _handoff_is_in, _successors_requests, _works, assert_chain
 
-pytestmark = [pytest.mark.long, pytest.mark.timeout(240)]
+pytestmark = pytest.mark.long
 
 TASK = "please begin, and never touch the ledger table"
 
@@ -49,6 +49,7 @@ def test_a_session_that_was_killed_is_continued_from_its_transcript(baton: Baton
     assert after["model"] == before["model"], "the same arguments, so the same model"
 
 
+@pytest.mark.newest
 def test_a_session_that_is_stuck_at_its_limit_is_continued_from_its_transcript(
     baton: Baton, model: AnthropicModel
 ) -> None:
@@ -66,6 +67,7 @@ def test_a_session_that_is_stuck_at_its_limit_is_continued_from_its_transcript(
     os.kill(before["pid"], 0)  # the old process was not touched
 
 
+@pytest.mark.newest
 def test_a_conversation_that_baton_never_watched_is_continued_by_its_id(
     baton: Baton, model: AnthropicModel, project: Path
 ) -> None:

@@ -9,7 +9,7 @@ from tests.real_agents.baton import Baton
 from tests.real_agents.brains import CalmAfter
 from tests.real_agents.checker import assert_passed
 
-pytestmark = [pytest.mark.long_on("2.1.197"), pytest.mark.timeout(240)]
+pytestmark = pytest.mark.long_on("2.1.197")
 
 
 def test_three_batons_are_passed_in_a_row_after_one_prompt_and_no_compaction_comes_first(

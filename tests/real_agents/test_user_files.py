@@ -10,7 +10,7 @@ from tests.real_agents.baton import Baton
 from tests.real_agents.checker import assert_passed
 from tests.real_agents.users import prints
 
-pytestmark = [pytest.mark.long_on("2.1.197"), pytest.mark.timeout(240)]
+pytestmark = pytest.mark.long_on("2.1.197")
 
 
 def test_the_users_files_stay_as_they_are_and_the_users_hooks_and_status_line_run(

@@ -8,7 +8,7 @@ from typing import Any, cast
 import pytest
 
 from batonpass.agents.base import LaunchError
-from batonpass.agents.wishes import Approval
+from batonpass.agents.wishes import Approval, Wishes
 from batonpass.clock import ManualClock
 from batonpass.config import load
 from batonpass.serve.api import Refusal
@@ -24,6 +24,9 @@ agents:
   claude: {args: [--verbose]}
   codex: {args: [--profile, night]}
 """
+
+
+WANTED = Wishes()
 
 
 class House:
@@ -75,7 +78,7 @@ def house(tmp_path: Path) -> House:
 async def test_the_same_agent_goes_on_with_its_own_arguments_and_none_of_them_twice(house: House) -> None:
     request = await house.continued()
     assert (request.agent, request.args) == ("codex", ("--profile", "night"))
-    assert request.like == Start(("--profile", "night"), Approval.EDITS, None, "gpt-5.5", None)
+    assert request.like == Start(("--profile", "night"), Approval.EDITS, None, "gpt-5.5", None, WANTED)
 
 
 async def test_another_agent_goes_on_with_what_the_arguments_mean_for_it(house: House) -> None:

@@ -9,14 +9,16 @@ from typing import Any, cast
 import pytest
 
 from batonpass.agents.base import Past, Status
-from batonpass.agents.wishes import Approval
-from batonpass.clock import ManualClock
+from batonpass.agents.wishes import Approval, Size, Wishes
+from batonpass.delivery import Delivery
 from batonpass.serve.restore import Restore
 from batonpass.session import Session, State
+from batonpass.store import Store
 from batonpass.supervisor import orders
 from batonpass.supervisor.orders import Order, Start, Successor
+from batonpass.supervisor.promises import Promises
 from batonpass.supervisor.watch import Watch
-from tests.supervisor.fakes import TALK, ToldAgent, a_watch
+from tests.supervisor.fakes import OTHER, TALK, HastyClock, Talk, ToldAgent, a_watch
 
 
 class Recorded(ToldAgent):
@@ -36,8 +38,16 @@ class Forgetful(ToldAgent):
 class House:
     """One dead session, and a launcher that takes a while."""
 
-    def __init__(self, folder: Path) -> None:
-        self.watch, _ = a_watch(folder, ManualClock(), Recorded())
+    def __init__(self, folder: Path, kept: Store, clock: HastyClock) -> None:
+        self.store, self.clock, self.agent = kept, clock, Recorded()
+        self.watch, self.talk = a_watch(folder, clock, self.agent)
+        self.talk.prompt("make the reader survive torn lines")
+        kept.save_session(self.watch.session)
+        self.comes_back = Status(State.IDLE, TALK)
+        self.was, self.words = str(State.IDLE), ""
+        self.closed: list[object] = []
+        self.given: list[str] = []
+        self.trouble: str | None = None
         self.watch.session = _with_state(self.watch, State.DEAD)
         self.watch.status = Status(State.DEAD)
         self.opened: list[str | None] = []
@@ -46,16 +56,22 @@ class House:
         self.document: Path | None = None
         self.gone_on: list[tuple[object, Start]] = []
         orders.write(self.watch.folder, Order("scripted", (), {}))
-        store = SimpleNamespace(
-            events=lambda **asked: [SimpleNamespace(id=1, data={"server": True})],
+        told = SimpleNamespace(
+            events=lambda **asked: [SimpleNamespace(id=1, data={"server": True, "was": self.was})],
+            add_event=lambda *event: None,
             last_handoff=lambda **asked: SimpleNamespace(path=self.document) if self.document else None,
             running_cycle=lambda session: self.cycle,
         )
         starter = SimpleNamespace(starting=lambda session: self.starting)
-        supervisor = SimpleNamespace(watches={"one": self.watch}, persist=lambda watch: None, starter=starter)
-        daemon = SimpleNamespace(
-            store=store, supervisor=supervisor, launcher=self, follow_files=lambda: None, clock=self.watch.clock
+        self.watches = {"one": self.watch}
+        supervisor = SimpleNamespace(
+            watches=self.watches, persist=lambda watch: None, starter=starter, store=self.store, clock=self.clock
         )
+        daemon = SimpleNamespace(
+            store=told, supervisor=supervisor, launcher=self, follow_files=lambda: None, clock=self.watch.clock,
+            promises=Promises(cast(Any, supervisor), self._give), new_id=lambda: "0c1e0001",
+            terminal=lambda socket: SimpleNamespace(close=self._close),
+        )  # fmt: skip
         self.restore = Restore(cast(Any, daemon), cast(Any, SimpleNamespace(attach=self._attach)), self._go_on)
 
     async def _attach(self, watch: Watch) -> list[str]:
@@ -65,11 +81,26 @@ class House:
         self.gone_on.append((request, like))
         return {"session": "successor", "attach": []}
 
+    async def _give(self, watch: Watch, given: Delivery, talk: str | None, seconds: float) -> str | None:
+        self.given.append(given.tag)
+        return self.trouble
+
+    async def _close(self, pane: object) -> None:
+        self.closed.append(pane)
+
+    async def last_words(self, watch: Watch) -> str:
+        return self.words
+
     async def reopen_pane(self, watch: Watch, *, kick: str | None, resume: str | None, socket: str) -> None:
         self.opened.append(resume)
         await asyncio.sleep(0)
         watch.session = _with_state(watch, State.STARTING)
         watch.status = Status(State.STARTING)
+        self.agent.says = self.comes_back
+
+    async def found(self) -> dict[str, str]:
+        (one,) = cast(list[dict[str, str]], await self.restore.restore({}))
+        return one
 
     async def asked(self) -> list[str]:
         found = cast(list[dict[str, str]], await self.restore.restore({}))
@@ -81,8 +112,8 @@ def _with_state(watch: Watch, state: State) -> Session:
 
 
 @pytest.fixture
-def house(tmp_path: Path) -> House:
-    return House(tmp_path)
+def house(tmp_path: Path, store: Store, clock: HastyClock) -> House:
+    return House(tmp_path, store, clock)
 
 
 async def test_two_who_ask_at_once_open_a_conversation_once(house: House) -> None:
@@ -111,4 +142,103 @@ async def test_one_that_goes_on_from_its_handoff_has_the_arguments_of_the_agent_
     assert await house.asked() == ["continued"]
     ((request, like),) = house.gone_on
     assert request == {"agent": "codex", "name": "shop", "env": {"MINE": "kept"}, "ladder": None}
-    assert like == Start(("--profile", "night"), Approval.PLAN, None, "gpt-5.5", None)
+    assert like == Start(("--profile", "night"), Approval.PLAN, None, "gpt-5.5", None, Wishes(Size.LARGE))
+
+
+async def test_only_what_its_agent_says_it_has_is_called_resumed(house: House) -> None:
+    house.comes_back = Status(State.IDLE, OTHER)
+    found = await house.found()
+    assert (found["how"], house.opened) == ("waiting", [TALK])
+    assert "has not said yet" in found["why"]
+
+
+async def test_one_that_ends_at_its_start_goes_on_from_its_handoff_and_its_last_words_are_told(
+    house: House, tmp_path: Path
+) -> None:
+    house.comes_back, house.words = Status(State.DEAD), "no conversation found with that id"
+    house.document = tmp_path / "handoff.md"
+    house.document.touch()
+    found = await house.found()
+    assert (found["how"], found["successor"], len(house.closed)) == ("continued", "successor", 1)
+    assert "no conversation found with that id" in found["why"]
+
+
+async def test_one_that_ends_at_its_start_and_has_no_handoff_is_left_with_the_command_that_helps(house: House) -> None:
+    house.comes_back, house.words = Status(State.DEAD), "no conversation found with that id"
+    found = await house.found()
+    assert (found["how"], house.watch.session.state) == ("left", State.DEAD)
+    assert "no conversation found with that id" in found["why"]
+    assert "baton continue --from 5e55a001" in found["why"]
+    assert house.watch.step is None
+    house.comes_back = Status(State.IDLE, TALK)
+    assert (await house.found())["how"] == "resumed", "and it can be tried again"
+
+
+async def test_a_conversation_that_another_session_has_gone_to_is_not_opened_twice(
+    house: House, tmp_path: Path
+) -> None:
+    (tmp_path / "beside").mkdir()
+    beside, _ = a_watch(tmp_path / "beside", house.clock, name="beside")
+    house.watches["two"] = beside
+    assert (await house.asked(), house.opened) == (["left"], [])
+    beside.begin(OTHER, None, "resume", 0.0)
+    assert (await house.asked(), house.opened) == (["resumed"], [TALK]), "one beside it is no reason"
+
+
+async def test_one_that_stands_at_a_dialog_is_told_to_go_on_once_that_is_answered_also_by_a_later_daemon(
+    house: House,
+) -> None:
+    house.agent.resumes_with_prompt, house.was = False, str(State.BUSY)
+    house.comes_back = Status(State.WAITING, TALK, waiting_for="may it work here?")
+    found = await house.found()
+    assert (found["how"], house.given) == ("waiting", [])
+    assert "may it work here?" in found["why"]
+    assert "told to go on once that is answered" in found["why"]
+    supervisor = SimpleNamespace(watches=house.watches, store=house.store, clock=house.clock)
+    later = Promises(cast(Any, supervisor), house._give)
+    await later.look()
+    assert house.given == [], "nobody has answered yet"
+    house.agent.says = Status(State.IDLE, TALK)
+    house.watch.refresh()
+    house.trouble = "somebody types"
+    await later.look()
+    house.trouble = None
+    await later.look()
+    await later.look()
+    assert house.given == ["[baton 0c1e0001 restored 1]"] * 2, "as often as it takes, and then no more"
+    assert Promises(cast(Any, supervisor), house._give).of(house.watch.session.id) is None
+
+
+async def test_what_a_person_set_to_work_again_is_not_told_to_go_on(house: House) -> None:
+    house.agent.resumes_with_prompt, house.was = False, str(State.BUSY)
+    house.comes_back = Status(State.WAITING, TALK)
+    await house.found()
+    house.clock.advance(60)
+    house.talk.prompt("leave that, do the writer")
+    house.agent.says = Status(State.IDLE, TALK)
+    house.watch.refresh()
+    await house.restore.daemon.promises.look()
+    assert (house.given, house.restore.daemon.promises.of(house.watch.session.id)) == ([], None)
+
+
+async def test_what_was_promised_to_one_conversation_is_not_told_to_another(house: House, tmp_path: Path) -> None:
+    house.agent.resumes_with_prompt, house.was = False, str(State.BUSY)
+    house.comes_back = Status(State.WAITING, TALK)
+    await house.found()
+    house.clock.advance(60)
+    house.watch.begin(OTHER, Talk(tmp_path / "other.jsonl", house.clock).path, "clear", house.clock.now())
+    house.agent.says = Status(State.IDLE, OTHER)
+    house.watch.refresh()
+    await house.restore.daemon.promises.look()
+    assert house.given == []
+
+
+async def test_a_promise_that_a_second_reboot_cut_off_is_kept(house: House) -> None:
+    house.agent.resumes_with_prompt, house.was = False, str(State.BUSY)
+    house.comes_back = Status(State.WAITING, TALK)
+    await house.found()
+    house.watch.session, house.was = _with_state(house.watch, State.DEAD), str(State.WAITING)
+    house.watch.status = Status(State.DEAD)
+    house.comes_back = Status(State.IDLE, TALK)
+    assert (await house.found())["why"] == "it was told to go on"
+    assert len(house.given) == 1

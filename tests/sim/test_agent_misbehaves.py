@@ -25,6 +25,13 @@ def test_it_writes_rubbish_for_a_handoff(agent: Played) -> None:
     assert b"\xff" in (agent.project / "drafts" / "x.md").read_bytes()
 
 
+def test_it_deletes_the_handoff_that_it_has_written(agent: Played) -> None:
+    agent.start("--", "go", replies=_draft(agent), faults=[{"fault": "handoff_deleted"}])
+    agent.until_event("turn_ended")
+    assert agent.events("tool_returned")[0]["ok"]
+    assert not list((agent.project / "drafts").iterdir())
+
+
 def test_it_ignores_a_clear(agent: Played) -> None:
     agent.start("--session-id=abc", faults=[{"fault": "ignore_clear", "times": 1}])
     agent.until_state("idle")

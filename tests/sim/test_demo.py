@@ -87,7 +87,6 @@ def assert_performed(output: str) -> None:
         at = output.index(text, at)
 
 
-@pytest.mark.timeout(300)
 def test_the_demo_shows_a_whole_handoff_and_leaves_nothing(tmp_path: Path) -> None:
     with demo(tmp_path) as process:
         output, _ = process.communicate(timeout=PATIENCE)
@@ -101,7 +100,6 @@ def test_the_demo_shows_a_whole_handoff_and_leaves_nothing(tmp_path: Path) -> No
 
 @pytest.mark.long
 @pytest.mark.real_agent
-@pytest.mark.timeout(300)
 def test_the_demo_with_the_real_claude_code(tmp_path: Path) -> None:
     if not list((ROOT / ".agents").glob("claude-*/node_modules/.bin/claude")):
         pytest.skip("NOT TESTED with the real Claude Code: scripts/agents has not installed it")
@@ -114,7 +112,6 @@ def test_the_demo_with_the_real_claude_code(tmp_path: Path) -> None:
     assert processes_of(place) == []
 
 
-@pytest.mark.timeout(300)
 def test_an_interrupted_demo_clears_everything_away(tmp_path: Path) -> None:
     with demo(tmp_path, "--keep") as process:
         assert process.stdout is not None

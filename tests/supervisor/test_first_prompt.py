@@ -4,7 +4,7 @@ from pathlib import Path
 
 import pytest
 
-from batonpass.agents.base import HookKind, HookReport, Status
+from batonpass.agents.base import Found, HookKind, HookReport, Status
 from batonpass.clock import Clock
 from batonpass.session import State
 from batonpass.supervisor.watch import Watch
@@ -17,6 +17,10 @@ class LateAgent(ToldAgent):
     def __init__(self) -> None:
         super().__init__()
         self.says = Status(State.IDLE, TALK)
+        self.found: Found | None = None
+
+    def find(self, pid: int) -> Found | None:
+        return self.found
 
 
 @pytest.fixture
@@ -62,9 +66,32 @@ def test_a_conversation_that_was_left_is_not_gone_back_to_on_the_agents_word(wat
     assert watch.conversation.agent_session == TALK
 
 
-def test_where_hooks_tell_at_once_they_alone_are_followed(tmp_path: Path) -> None:
+def test_where_hooks_tell_at_once_they_are_waited_for(tmp_path: Path) -> None:
     agent = LateAgent()
     agent.starts_with_prompt = False
     watch, _ = a_watch(tmp_path, HastyClock(), agent)
     watch.hooks_seen = 1
     assert not says(watch, agent, OTHER)
+
+
+def test_where_a_hook_was_lost_the_agents_word_is_followed_after_a_while(tmp_path: Path) -> None:
+    agent, clock = LateAgent(), HastyClock()
+    agent.starts_with_prompt = False
+    agent.found = Found(4712, OTHER, tmp_path / "other.jsonl")
+    watch, _ = a_watch(tmp_path, clock, agent)
+    watch.hooks_seen = 1
+    assert not says(watch, agent, OTHER)
+    assert watch.left_for == OTHER
+    clock.advance(3)
+    assert watch.follow_word()
+    assert (watch.conversation.agent_session, watch.starts[-1].source) == (OTHER, "clear")
+
+
+def test_a_word_that_is_older_than_what_a_hook_has_just_told_is_given_time_to_change(tmp_path: Path) -> None:
+    agent, clock = LateAgent(), HastyClock()
+    agent.starts_with_prompt = False
+    watch, _ = a_watch(tmp_path, clock, agent)
+    assert not says(watch, agent, TALK)
+    clock.advance(60)
+    watch.take_hook(HookReport(HookKind.SESSION_START, OTHER, source="clear"), clock.now())
+    assert not watch.follow_word()

@@ -28,6 +28,7 @@ class FakeServer:
         self.closed: list[PaneRef] = []
         self.answers = True
         self.asked = 0
+        self.rows: tuple[str, ...] = ("",)
         self.opened = False  # after the panes were listed
 
     async def list(self) -> Sequence[PaneInfo]:
@@ -39,12 +40,12 @@ class FakeServer:
         self.asked += 1
         if not self.panes and not self.opened:
             raise PaneGone("gone")
-        return ALIVE
+        return ALIVE if self.opened else self.panes[0]
 
-    async def screen(self, pane: PaneRef) -> Screen:
+    async def screen(self, pane: PaneRef, *, above: int = 0) -> Screen:
         if not self.panes:
             raise PaneGone("gone")
-        return Screen(("",), 0, 0)
+        return Screen(self.rows, 0, 0)
 
     async def close(self, pane: PaneRef) -> None:
         self.closed.append(pane)
@@ -92,10 +93,11 @@ def scene(tmp_path: Path, store: Store, clock: HastyClock) -> Scene:
 
 async def test_an_agent_that_died_is_kept_as_dead_and_told_once(scene: Scene) -> None:
     scene.server.panes = [replace(ALIVE, dead=True, dead_status=137)]
+    scene.server.rows = ("out of memory", "", "Pane is dead (status 137)")
     await scene.look(3)
     assert (scene.watch.session.state, scene.saved, scene.watch.gone) == (State.DEAD, State.DEAD, True)
     assert len(scene.told) == 1
-    assert "shop died: its process ended with status 137" in scene.told[0]
+    assert "shop died: its process ended with status 137; its last words: out of memory; " in scene.told[0]
     assert scene.server.closed == []
 
 
@@ -272,6 +274,20 @@ async def test_hooks_that_were_not_heard_by_the_end_of_a_turn_are_told_once_also
     scene.told.clear()
     await scene.later().look()
     assert scene.told == []
+
+
+async def test_a_port_that_does_not_answer_is_told_once_for_each_process_also_to_a_later_daemon(
+    scene: Scene, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(type(scene.agent), "answers", lambda agent, binding: None)
+    await scene.look(2)
+    assert scene.told == []
+    monkeypatch.setattr(type(scene.agent), "answers", lambda agent, binding: False)
+    await scene.look(2)
+    assert [text for text in scene.told if "does not answer on its port" in text] == scene.told
+    assert len(scene.told) == 1
+    await scene.later().look()
+    assert len(scene.told) == 1
 
 
 async def test_where_a_record_tells_no_ends_of_turns_one_that_is_idle_after_its_answer_has_no_hooks(

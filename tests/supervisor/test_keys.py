@@ -1,11 +1,13 @@
+import asyncio
+
 import pytest
 
 from batonpass.agents.base import Status
 from batonpass.session import PaneRef, State
-from batonpass.supervisor.keys import BUSY, DIALOG, GONE, MODE, TEXT, UNSENT, Keys, NotReady
+from batonpass.supervisor.keys import BUSY, DIALOG, GONE, MODE, MOVED, TEXT, UNSENT, Keys, NotReady
 from batonpass.supervisor.watch import Watch
 from batonpass.terminals.base import Screen
-from tests.supervisor.fakes import NO_BOX, TALK, FakePanes, HastyClock, ToldAgent
+from tests.supervisor.fakes import NO_BOX, OTHER, TALK, FakePanes, HastyClock, ToldAgent
 
 PROMPT = "[baton 7f3a91c2 ask 1] Write the handoff, please."
 
@@ -42,6 +44,40 @@ async def test_nothing_is_typed_unless_the_agent_itself_says_that_it_is_idle(
     agent.says = Status(state, TALK)
     assert await refused(keys, watch) == code
     assert panes.typed == []
+
+
+async def test_nothing_is_typed_while_the_agent_says_that_another_conversation_is_in_front(
+    keys: Keys, watch: Watch, agent: ToldAgent, panes: FakePanes
+) -> None:
+    agent.says = Status(State.IDLE, OTHER)
+    assert await refused(keys, watch) == MOVED
+    assert panes.typed == []
+
+
+async def test_what_was_meant_for_one_conversation_is_not_typed_into_the_next_one(
+    keys: Keys, watch: Watch, agent: ToldAgent, panes: FakePanes, clock: HastyClock
+) -> None:
+    agent.says = Status(State.BUSY, TALK)
+
+    async def clears() -> None:
+        await asyncio.sleep(0)
+        agent.says = Status(State.IDLE, OTHER)
+        watch.begin(OTHER, None, "clear", clock.now())
+
+    code, _ = await asyncio.gather(refused(keys, watch), clears())
+    assert (code, panes.typed) == (MOVED, [])
+
+
+async def test_a_text_that_a_clear_has_overtaken_is_not_sent_and_does_not_stay_in_the_box(
+    keys: Keys, watch: Watch, agent: ToldAgent, panes: FakePanes
+) -> None:
+    def cleared() -> None:
+        agent.says = Status(State.IDLE, OTHER)
+
+    panes.on_paste = cleared
+    with pytest.raises(NotReady) as caught:
+        await keys.submit(watch, PROMPT, lambda: False)
+    assert (caught.value.code, panes.typed) == (MOVED, [PROMPT, "C-c"])
 
 
 async def test_nothing_is_typed_while_the_stop_hook_is_open(keys: Keys, watch: Watch, panes: FakePanes) -> None:

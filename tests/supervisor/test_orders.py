@@ -5,7 +5,7 @@ from pathlib import Path
 
 import pytest
 
-from batonpass.agents.wishes import Approval
+from batonpass.agents.wishes import Approval, Size, Wishes
 from batonpass.session import Session
 from batonpass.supervisor import orders
 from batonpass.supervisor.orders import Order, Start, Successor
@@ -98,11 +98,58 @@ def test_one_that_went_on_from_a_session_is_started_as_that_sessions_agent_was(t
     orders.write(tmp_path, order)
     now = _has("codex", model="gpt-5.5")
     same = orders.carried(tmp_path, now, Successor("codex", ("--profile", "night")))
-    assert same == Start(("--profile", "night"), Approval.EDITS, None, "gpt-5.5", None)
+    assert same == Start(("--profile", "night"), Approval.EDITS, None, "gpt-5.5", None, Wishes(Size.LARGE))
     other = orders.carried(tmp_path, now, Successor("gemini"))
     assert (other.args, other.approval) == (("--model", "gemini-2.5-pro"), Approval.EDITS)
     first = orders.carried(tmp_path, now, Successor("claude"))
     assert (first.args, first.permission_mode) == ((*BYPASS, "--model", "opus"), "acceptEdits")
+
+
+SMALL, FOLDERS = ("--model", "haiku"), ("--add-dir", "../lib")
+
+
+def _round(first: Order, *heirs: Successor, models: tuple[str | None, ...] = ()) -> Order:
+    """The order after so many switches; `models` are what the agents in between told of themselves."""
+    order, agent = first, first.agent
+    for heir, model in zip(heirs, (None, *models, *[None] * len(heirs)), strict=False):
+        order, agent = orders.passed_on(order, _has(agent, model=model), heir), heir.agent
+    return order
+
+
+def test_what_one_stand_in_has_no_words_for_is_still_known_to_those_after_it(tmp_path: Path) -> None:
+    order = _round(_claude(*SMALL, *FOLDERS), Successor("opencode"), Successor("gemini"), models=("zen/big-pro",))
+    assert order.start("opencode").args == (), "it knows neither folders nor a model of that class"
+    said = ("--model", "gemini-2.5-flash-lite", "--include-directories", "../lib")
+    assert order.start("gemini").args == said
+    orders.write(tmp_path, order)
+    kept = orders.read(tmp_path, "gemini")
+    assert kept is not None
+    far = _round(replace(kept, agent="claude"), Successor("codex"), Successor("opencode"), Successor("gemini"))
+    assert far.start("gemini").args == said
+    assert far.start("codex").args == ("--add-dir", "../lib")
+    back = orders.passed_on(far, _has("gemini"), Successor("claude")).start("claude")
+    assert back.args == (*SMALL, *FOLDERS)
+
+
+def test_what_is_configured_for_one_stand_in_is_no_wish_of_the_session() -> None:
+    own = Successor("codex", ("--model", "gpt-5-mini", "--add-dir", "/codex/only"))
+    order = _round(_claude("--model", "opus", *FOLDERS), own, Successor("gemini"), models=("gpt-5-mini",))
+    assert order.start("gemini").args == ("--model", "gemini-2.5-pro", "--include-directories", "../lib")
+
+
+def test_a_model_that_the_user_chose_in_a_stand_in_is_a_wish_like_any_other() -> None:
+    order = _round(_claude("--model", "opus"), Successor("gemini"), Successor("claude"))
+    there = orders.passed_on(_claude("--model", "opus"), _has("claude"), Successor("codex", (), {"large": "gpt-5"}))
+    chosen = orders.passed_on(there, _has("codex", model="gpt-5-mini"), Successor("gemini"))
+    assert chosen.start("gemini").args == ("--model", "gemini-2.5-flash-lite")
+    assert order.start("claude").args == ("--model", "opus")
+
+
+def test_a_session_that_goes_on_from_another_has_its_wishes_too(tmp_path: Path) -> None:
+    orders.write(tmp_path, _round(_claude(*SMALL, *FOLDERS), Successor("opencode")))
+    like = orders.carried(tmp_path, _has("opencode"), Successor("opencode"))
+    order = _round(Order("opencode", like.args, {}, {"opencode": like}), Successor("gemini"))
+    assert "../lib" in order.start("gemini").args
 
 
 def test_of_a_session_whose_order_is_gone_only_model_and_mode_are_carried_to_another_agent(tmp_path: Path) -> None:

@@ -2,6 +2,7 @@
 
 import json
 from collections.abc import Callable
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
@@ -223,6 +224,22 @@ async def test_when_one_cannot_take_over_the_next_one_does(scene: Scene) -> None
         heirs.append(scene.kept.to)
         scene.ends(CycleState.PENDING, started={"label": "pass 3"})
     assert heirs == ["codex", "understudy"]
+
+
+async def test_where_nobody_is_left_alive_the_next_one_goes_on_from_the_handoff(scene: Scene) -> None:
+    scene.configure("scripted", "codex", "understudy")
+    scene.fails(HOURS)
+    await scene.look()
+    assert scene.kept.to == "codex"
+    for _ in range(2):
+        scene.ends(CycleState.PENDING, started={"label": "back 1"})
+        scene.watch.session = replace(scene.watch.session, state=State.DEAD)
+        scene.watch.status = Status(State.DEAD)
+        told = len(scene.told)
+        await scene.look(3)
+        if scene.kept.phase is Phase.SWITCHING:
+            assert scene.kept.to == "understudy"
+    assert (scene.kept.phase, scene.running, len(scene.told)) == (Phase.STUCK, None, told), "what is pending was told"
 
 
 async def test_what_kept_one_from_being_started_is_not_tried_with_every_other(scene: Scene) -> None:

@@ -6,7 +6,6 @@ import os
 import signal
 import socket
 import subprocess
-import sys
 import time
 from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
@@ -15,12 +14,13 @@ from typing import Any, TypeVar
 from batonpass.home import socket_path
 from batonpass.sim import chaos
 from batonpass.sim.tmux_server import run_tmux
+from tests import nursery
 from tests.system.session import Session as Session
 
 T = TypeVar("T")
 
 ROOT = Path(__file__).resolve().parents[2]
-PATIENCE = 60.0  # only something broken is waited for this long
+PATIENCE = 120.0  # only something broken is waited for this long
 _LOOK = 0.05
 FULL = 145_000  # of the 167,000 usable tokens: above the handoff rung, below the forcing one
 
@@ -45,7 +45,8 @@ class House:
             "BATON_TMUX": tmux,
             **(env or {}),
         }
-        self._processes: list[subprocess.Popen[bytes]] = []
+        self.by_name = False  # for tests that look at processes: each daemon starts anew and is no fork
+        self._processes: list[nursery.Child | subprocess.Popen[bytes]] = []
 
     # -- the daemon --------------------------------------------------------------------------------
 
@@ -55,20 +56,16 @@ class House:
         self.wait("the daemon answers", self.answers)
         return self
 
-    def launch(self, crash_at: str | None = None) -> subprocess.Popen[bytes]:
+    def launch(self, crash_at: str | None = None) -> "nursery.Child | subprocess.Popen[bytes]":
         """Start a daemon, without waiting for it: one that is to crash may do so before it answers."""
         self.home.mkdir(parents=True, exist_ok=True)
         (self.home / "run" / "chaos").unlink(missing_ok=True)
-        with (self.folder / "daemon.out").open("ab") as out:
-            process = subprocess.Popen(
-                [sys.executable, "-m", "batonpass._entry", "daemon", "run"],
-                env={**self.env, **({chaos.ENV: crash_at} if crash_at else {})},
-                stdin=subprocess.DEVNULL, stdout=out, stderr=out, start_new_session=True,
-            )  # fmt: skip
+        env = {**self.env, **({chaos.ENV: crash_at} if crash_at else {})}
+        process = nursery.start(("daemon", "run"), env, Path.cwd(), self.folder / "daemon.out", by_name=self.by_name)
         self._processes = [*(one for one in self._processes if one.poll() is None), process]
         return process
 
-    def answers_or_ended(self, process: subprocess.Popen[bytes]) -> bool:
+    def answers_or_ended(self, process: "nursery.Child | subprocess.Popen[bytes]") -> bool:
         """Wait for one of the two; True when it answers. Hooks do not start another one when it is killed."""
         self.wait("the daemon answers or crashes", lambda: process.poll() is not None or self.answers())
         (self.home / "run" / "stopped").touch()
@@ -92,15 +89,7 @@ class House:
 
     def daemon_pid(self) -> int | None:
         """The process that holds the state directory, if it is a daemon of this house."""
-        for process in self._processes:
-            process.poll()
-        try:
-            pid = int((self.home / "run" / "lock").read_text(encoding="utf-8") or "0")
-            told = Path(f"/proc/{pid}/environ").read_bytes().split(b"\0")
-            zombie = ") Z " in Path(f"/proc/{pid}/stat").read_text(encoding="utf-8")
-        except (OSError, ValueError):
-            return None
-        return pid if f"BATON_HOME={self.home}".encode() in told and not zombie else None
+        return nursery.holder(self.home, self._processes)
 
     def close(self) -> None:
         """End the daemon for good; the tmux server and its agents end with their fixture."""
@@ -126,11 +115,8 @@ class House:
 
     def baton(self, *words: str, cwd: Path | None = None, code: int = 0) -> str:
         """What a command prints; it must end with that exit code."""
-        done = subprocess.run(
-            [sys.executable, "-m", "batonpass._entry", *words],
-            cwd=cwd or self.folder, env={**self.env, "COLUMNS": "160"}, stdin=subprocess.DEVNULL,
-            capture_output=True, encoding="utf-8", timeout=PATIENCE, check=False,
-        )  # fmt: skip
+        env = {**self.env, "COLUMNS": "160"}
+        done = nursery.run(words, env, cwd or self.folder, self.folder / "said", PATIENCE)
         assert done.returncode == code, f"baton {' '.join(words)}: {done.returncode}\n{done.stdout}{done.stderr}"
         return done.stdout + done.stderr
 

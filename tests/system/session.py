@@ -100,6 +100,12 @@ class Session:
     def status(self) -> dict[str, Any]:
         return self.house.status(self.id)
 
+    def in_front(self) -> str:
+        """The conversation that the agent itself says is in front, whatever Baton has heard of it."""
+        pid = self.status["pid"]
+        told = (self.house.home / "scripted" / "state" / f"{pid}.json").read_text(encoding="utf-8")
+        return str(json.loads(told)["session"])
+
     def until_state(self, state: str) -> dict[str, Any]:
         def seen() -> dict[str, Any] | None:
             status = self.status

@@ -14,6 +14,13 @@ TASK = "make the reader survive torn lines"
 _LONG = pytest.mark.long
 
 
+@pytest.fixture
+def house(house: House) -> House:
+    """With daemons that are no forks of anything: these tests look at processes and their environment."""
+    house.by_name = True
+    return house
+
+
 def _processes(house: House) -> dict[int, str]:
     """Every process of this house, by what it runs."""
     mark, found = f"BATON_HOME={house.home}".encode(), {}

@@ -91,6 +91,28 @@ def test_where_the_next_agent_cannot_be_started_the_first_one_goes_on_when_it_se
     assert len(house.cycles(session.id)) == 1
 
 
+def test_an_heir_that_ends_at_its_start_leaves_the_first_one_there_until_it_serves_again(house: House) -> None:
+    agents = {"scripted": {}, "understudy": {"args": ["--nonsense"]}}
+    house.configure(json.dumps({"agents": agents, "quota": {"wait_minutes": 0}}))
+    house.start()
+    session = _failing(house, "refused", "usage limit reached", seconds=15)
+    cycle = session.cycle()
+    assert (cycle["state"], cycle["steps"][-2]["step"]) == ("postponed", "back")
+    waiting = house.wait("the first is waited for", lambda: _in_phase(session, "waiting"))
+    assert (waiting["agent"], waiting["agent_session"], waiting["state"]) == ("scripted", session.first, "idle")
+    assert "unrecognized arguments: --nonsense" in waiting["setback"]["missed"]
+    assert "unrecognized arguments" in " ".join(house.baton("status").split())
+    assert "unrecognized arguments: --nonsense" in waiting["notice"]
+    house.wait("it is well again", lambda: session.status["setback"] is None and session.status["used"])
+    assert session.arrived() == ["again"], "one that is not served is asked nothing, and told nothing but to go on"
+    assert len(house.cycles(session.id)) == 1
+
+
+def _in_phase(session: Session, phase: str) -> dict[str, Any] | None:
+    status = session.status
+    return status if (status["setback"] or {}).get("phase") == phase else None
+
+
 def _exhausted(house: House, name: str, text: str) -> None:
     """The understudy's provider ends every turn with these words."""
     faults = house.folder / f"{name}.understudy.json"

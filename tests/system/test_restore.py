@@ -89,3 +89,25 @@ def test_a_conversation_that_cannot_be_resumed_goes_on_from_its_last_handoff(hou
     assert cycle[0]["way"] == "start"
     assert house.status(session.id)["state"] == "ended"
     assert house.status(successor)["name"] == "lost-record"
+
+
+def test_what_ends_at_its_start_is_not_called_resumed_and_goes_on_from_what_there_is(house: House) -> None:
+    house.start()
+    written = _working(house, "written")
+    house.baton("handoff", cwd=written.project)
+    bare = _working(house, "bare")
+    for session in (written, bare):
+        session.until_state("idle")
+        session.misbehave({"fault": "die", "at": "start", "once": str(house.folder / f"{session.name}.struck")})
+    _reboot(house)
+    found = _restored(house, code=1)
+    assert (found["written"]["how"], found["bare"]["how"]) == ("continued", "left")
+    assert all("scripted ended at its start" in one["why"] for one in found.values())
+    successor = found["written"]["successor"]
+    house.wait("its receipt is right", lambda: [c for c in house.cycles(successor) if c["state"] == "done"])
+    assert house.status(successor)["name"] == "written"
+    command = f"continue --from {bare.id}"
+    assert f"baton {command}" in found["bare"]["why"]
+    assert bare.status["state"] == "dead"
+    assert _restored(house)["bare"]["how"] == "resumed", "the fault struck once, and it is still there to be restored"
+    assert bare.until_state("idle")["agent_session"] == bare.first

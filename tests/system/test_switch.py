@@ -61,6 +61,28 @@ def test_nobody_is_asked_to_pass_to_an_agent_that_nobody_knows(shared: House) ->
     assert session.documents() == []
 
 
+def test_an_agent_that_ends_at_its_start_gives_the_work_back_and_its_last_words_are_told(house: House) -> None:
+    house.configure(json.dumps({"agents": {"understudy": {"args": ["--nonsense"]}}}))
+    house.start()
+    session = _started(house, "refused")
+    before = session.status
+    house.baton("handoff", "--to", "understudy", cwd=session.project, code=1)
+    cycle = session.cycle()
+    assert [step["step"] for step in cycle["steps"]][-3:] == ["pass", "back", "close"]
+    attempts = {step["step"]: step["attempts"] for step in cycle["steps"]}
+    assert (cycle["state"], attempts["pass"], attempts["back"]) == ("postponed", 2, 1)
+    assert "understudy ended at its start" in cycle["note"]
+    assert "unrecognized arguments: --nonsense" in cycle["note"]
+    after = session.until_state("idle")
+    same = ("agent", "agent_session", "model", "pane", "project")
+    assert [after[key] for key in same] == [before[key] for key in same]
+    assert "unrecognized arguments: --nonsense" in after["notice"]
+    assert "scripted goes on" in after["notice"]
+    assert session.arrived() == ["ask", "back"]
+    session.say("and now the writer")
+    house.wait("it hears", lambda: "and now the writer" in session.prompts())
+
+
 @pytest.mark.long
 def test_after_wrong_receipts_of_the_other_agent_the_first_one_is_brought_back_and_passes_again(house: House) -> None:
     _argued(house, {"faults": ["wrong_branch"], "fault_attempts": 2})

@@ -89,6 +89,47 @@ def test_a_successor_that_is_cleared_is_told_everything_again(shared: House, ste
     assert set(session.tags().values()) == {1}
 
 
+def _cleared_unheard(session: Session) -> str:
+    """Type /clear, as a person would, in an agent whose hook does not run; what it says is in front then."""
+    lost = session.house.folder / f"{session.name}.lost"
+    session.misbehave({"fault": "lose_hook", "hook": "session_start", "once": str(lost)})
+    before = session.in_front()
+    session.keys("/clear")
+    session.until_shown("/clear")
+    session.press("Enter")
+    session.house.wait("the hook is lost", lost.exists)
+    return session.house.wait("another conversation", lambda: _not(session.in_front(), before))
+
+
+def _not(found: str, before: str) -> str | None:
+    return found if found != before else None
+
+
+@pytest.mark.parametrize("step", _but("ask"))
+def test_a_clear_that_no_hook_tells_of_is_known_before_anything_is_typed(shared: House, step: str) -> None:
+    session = shared.run(f"unheard-{step.replace('_', '-')}")
+    session.hold(step)
+    session.say(TASK)
+    session.until_held(step)
+    mine = _cleared_unheard(session)
+    session.go_on(step)
+    _left_alone(session, mine)
+
+
+@_LONG
+def test_a_successor_that_is_cleared_with_no_hook_to_tell_of_it_is_told_everything_again(shared: House) -> None:
+    session = shared.run("unheard-prime")
+    session.hold("prime")
+    session.say(TASK)
+    session.until_held("prime")
+    mine = _cleared_unheard(session)
+    session.go_on("prime")
+    cycle = session.cycle()
+    assert cycle["state"] == "done", cycle
+    assert session.until_state("idle")["agent_session"] == mine
+    assert set(session.tags().values()) == {1}
+
+
 @_LONG
 def test_who_comes_back_before_the_cycle_goes_on_finds_it_where_it_was(shared: House) -> None:
     session = shared.run("comes-back")

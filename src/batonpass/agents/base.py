@@ -25,6 +25,10 @@ class NotInstalled(LaunchError):
     """The agent's program is not on the machine; the text says how to get it."""
 
 
+class FrontUnknown(Exception):
+    """An agent runs there, and which of its conversations is in front cannot be told; says why, and what to do."""
+
+
 @dataclass(frozen=True, slots=True)
 class LaunchOrder:
     """What is asked for when a session is started, restarted or brought back."""
@@ -168,6 +172,7 @@ class Past:
     transcript: Path
     folder: Path  # where it worked
     pid: int | None = None  # the process in which it still goes on
+    perhaps: int | None = None  # one that may have it open, where nobody can tell which one it has
 
 
 class ControlError(Exception):
@@ -266,7 +271,7 @@ class Agent(Protocol):
         ...
 
     def find(self, pid: int) -> Found | None:
-        """This agent, if it runs as that process or below it; None when it does not."""
+        """This agent, if it runs as that process or below it; None when it does not. Raises FrontUnknown."""
         ...
 
     def past(self, wanted: str, env: Mapping[str, str]) -> Past | None:
@@ -275,6 +280,10 @@ class Agent(Protocol):
 
     def status(self, binding: Binding) -> Status:
         """State by the agent's own word (a file, an API); UNKNOWN when it has none."""
+        ...
+
+    def holds(self, binding: Binding) -> bool:
+        """Whether the process itself has the bound conversation open, by its own word; that it is on record is none."""
         ...
 
     def control(self, binding: Binding) -> Control | None:
@@ -290,6 +299,10 @@ class Agent(Protocol):
 
         Gives what a person should know of it, in sentences. Raises OSError.
         """
+        ...
+
+    def answers(self, binding: Binding) -> bool | None:
+        """Whether the interface by which it was to be driven answers; None where it has none or may just be slow."""
         ...
 
     def restarts(self, status: int | None, binding: Binding) -> bool:

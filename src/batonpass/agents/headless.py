@@ -4,11 +4,11 @@ from collections.abc import Iterable, Mapping
 from contextlib import AbstractContextManager, nullcontext
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Protocol
+from typing import Protocol, runtime_checkable
 
 from batonpass.agents.readable import Readable
 from batonpass.agents.wishes import Approval
-from batonpass.transcripts.events import Event
+from batonpass.transcripts.events import Event, Failed
 
 TIMEOUT = "timeout"  # beside the kinds of `Failed`: the run was stopped because its time was up
 
@@ -69,8 +69,9 @@ class HeadlessResult:
     window: int | None
     usable: int | None
     exit: int  # the program's own status; negative for the signal that ended it
-    error: str | None = None  # a kind as in `Failed`, or TIMEOUT; None when the turn came to its end
+    error: str | None = None  # a kind as in `Failed`, QUOTA or TIMEOUT; None when the turn came to its end
     detail: str = ""  # what the agent said of the error
+    until: float | None = None  # when its provider is said to serve again, in epoch seconds
 
 
 class Headless(Protocol):
@@ -93,6 +94,23 @@ class Headless(Protocol):
 
         Usage is not among them: what is printed is a sum, or comes before the answer is complete.
         """
+        ...
+
+
+@dataclass(frozen=True, slots=True)
+class TriesAgain:
+    """The agent's request failed and it makes another one by itself, saying nothing meanwhile."""
+
+    failed: Failed
+    at: float | None = None  # when it does so, where it tells
+
+
+@runtime_checkable
+class Overheard(Protocol):
+    """A `Headless` that tells beside its answer, on standard error, that it tries again."""
+
+    def overhear(self, line: bytes, at: float) -> TriesAgain | None:
+        """What one such line says; None for every other."""
         ...
 
 

@@ -6,12 +6,22 @@ import secrets
 import signal
 from collections.abc import AsyncIterator, Callable, Mapping
 from contextlib import asynccontextmanager, suppress
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 from batonpass.agents import processes, readable
 from batonpass.agents.base import LaunchError
-from batonpass.agents.headless import TIMEOUT, Began, Command, Headless, HeadlessOrder, HeadlessResult
+from batonpass.agents.headless import (
+    TIMEOUT,
+    Began,
+    Command,
+    Headless,
+    HeadlessOrder,
+    HeadlessResult,
+    Overheard,
+    TriesAgain,
+)
+from batonpass.agents.setbacks import kind_of, resets_at
 from batonpass.clock import Clock, SystemClock
 from batonpass.transcripts.events import Event, Failed, Said, Used
 from batonpass.transcripts.lines import Splitter
@@ -37,14 +47,14 @@ async def run(agent: Headless, order: HeadlessOrder, tell: Tell, clock: Clock | 
     clock = clock or SystemClock()
     command = agent.command(order)
     record = _Record(agent, order)
-    talk = _Talk(agent, tell, clock)
+    talk = _Talk(agent, tell, clock, ends=clock.now() + order.seconds)
     timed_out, mark = False, f"BATON_RUN_{secrets.token_hex(8)}"  # of its own: a run within a run has both
     with command.around:
         async with _pipe() as out, _pipe() as errors:
             process = await _started(command, order, mark, out, errors)
             try:
                 await clock.within(talk.hear_out(process, command.stdin, out.reader, errors.reader), order.seconds)
-            except TimeoutError:
+            except (TimeoutError, _TooLate):
                 timed_out = True
             finally:
                 await _stop(process, mark)
@@ -101,11 +111,16 @@ async def _started(
     return process
 
 
+class _TooLate(Exception):
+    """It would try again only when its time is up."""
+
+
 class _Talk:
     """What was heard in one run."""
 
-    def __init__(self, agent: Headless, tell: Tell, clock: Clock) -> None:
-        self._agent, self.tell, self._clock = agent, tell, clock
+    def __init__(self, agent: Headless, tell: Tell, clock: Clock, ends: float) -> None:
+        self._agent, self.tell, self._clock, self._ends = agent, tell, clock, ends
+        self.tries: TriesAgain | None = None  # as long as nothing else was heard since
         self._began = False
         self.heard = False
         self.said: str | None = None
@@ -145,8 +160,18 @@ class _Talk:
             self._hear(line)
 
     async def _keep(self, stream: asyncio.StreamReader) -> None:
+        splitter = Splitter()
         while block := await stream.read(_BLOCK):
             self.last_words = (self.last_words + block)[-_LAST_WORDS:]
+            for line, _ in splitter.feed(block):
+                self._overhear(line)
+
+    def _overhear(self, line: bytes | None) -> None:
+        if not line or not isinstance(self._agent, Overheard):
+            return
+        self.tries = self._agent.overhear(line, self._clock.now()) or self.tries
+        if self.tries is not None and self.tries.at is not None and self.tries.at > self._ends:
+            raise _TooLate
 
     def _hear(self, line: bytes | None) -> None:
         if not line:
@@ -158,7 +183,7 @@ class _Talk:
             self._began = True
             self.tell(Began(at, told.agent_session, told.model))
         for event in heard:
-            self.heard = True
+            self.heard, self.tries = True, None
             if isinstance(event, Said):
                 self.said = event.text
             elif isinstance(event, Failed):
@@ -192,8 +217,9 @@ class _Record:
         reading = readable.of_events(self._agent.reads, session or "", whole, self._order.env, window=told.window)
         for event in _untold(talk, news):
             talk.tell(event)
-        error, detail = _error(talk, news, status)
-        if timed_out:
+        failed = _tried(talk) if timed_out else _failure(talk, news, status)
+        error, detail = (failed.kind, failed.text) if failed else (None, "")
+        if timed_out and failed is None:
             error, detail = TIMEOUT, f"it was stopped after {self._order.seconds:g} s"
         return HeadlessResult(
             agent=self._agent.name,
@@ -205,6 +231,7 @@ class _Record:
             exit=status,
             error=error,
             detail=detail,
+            until=_until(talk, failed),
         )
 
     def _read(self, session: str | None) -> tuple[Events, Events]:
@@ -228,16 +255,32 @@ def _last_said(news: Events) -> str:
     return next((event.text for event in reversed(news) if isinstance(event, Said)), "")
 
 
-def _error(talk: _Talk, news: Events, status: int) -> tuple[str | None, str]:
-    """The kind and the words of what went wrong. The record names the kind more exactly than what is printed."""
+def _failure(talk: _Talk, news: Events, status: int) -> Failed | None:
+    """What went wrong, in kind and words. The record names the kind more exactly than what is printed."""
     recorded = next((event for event in reversed(news) if isinstance(event, Failed | Said)), None)
     failed = recorded if isinstance(recorded, Failed) else talk.failed
     if failed is not None:
-        return failed.kind, failed.text or (talk.failed.text if talk.failed else "")
+        return _named(replace(failed, text=failed.text or (talk.failed.text if talk.failed else "")))
     if status:
         words = " ".join(talk.last_words.decode("utf-8", "replace").split())
-        return "other", words[-_QUOTED:] or f"it ended with status {status} and said nothing"
-    return None, ""
+        return Failed(0.0, "other", words[-_QUOTED:] or f"it ended with status {status} and said nothing")
+    return None
+
+
+def _tried(talk: _Talk) -> Failed | None:
+    """Why it stood still when it was stopped: it had been refused, and waited for another try."""
+    return _named(talk.tries.failed) if talk.tries else None
+
+
+def _named(failed: Failed) -> Failed:
+    """The end of a quota is told apart from a limit for a moment by its words."""
+    return replace(failed, kind=kind_of(failed.kind, failed.text) or failed.kind)
+
+
+def _until(talk: _Talk, failed: Failed | None) -> float | None:
+    if failed is None or kind_of(failed.kind, failed.text) is None:
+        return None
+    return (talk.tries.at if talk.tries else None) or resets_at(failed.text, failed.at)
 
 
 def _end_group(process: asyncio.subprocess.Process) -> None:

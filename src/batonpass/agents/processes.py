@@ -5,18 +5,22 @@ Where the system shows no processes in /proc, nothing is found.
 
 import os
 import signal
-from collections.abc import Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from contextlib import suppress
 from pathlib import Path
 
 from batonpass.clock import Clock
 
+_LISTENS = "0A"
 
-def with_descendants(pid: int) -> Iterator[int]:
-    """The process itself, then its children, level by level."""
+
+def with_descendants(pid: int, without: Callable[[int], bool] = lambda pid: False) -> Iterator[int]:
+    """The process itself, then its children, level by level; one that is left out goes with all below it."""
     waiting = [pid]
     while waiting:
         one = waiting.pop(0)
+        if without(one):
+            continue
         yield one
         try:
             children = Path(f"/proc/{one}/task/{one}/children").read_text(encoding="ascii")
@@ -31,6 +35,11 @@ def everyone() -> list[int]:
         return [int(name) for name in os.listdir("/proc") if name.isdecimal()]
     except OSError:
         return []
+
+
+def shown() -> bool:
+    """Whether the system shows processes at all."""
+    return os.path.isdir("/proc/self")
 
 
 def arguments(pid: int) -> list[str]:
@@ -86,11 +95,23 @@ def open_files(pid: int) -> list[str]:
     return paths
 
 
+def listening(pid: int) -> frozenset[int]:
+    """The ports of this machine (IPv4) on which it takes connections."""
+    own = {path[8:-1] for path in open_files(pid) if path.startswith("socket:[")}
+    try:
+        lines = Path(f"/proc/{pid}/net/tcp").read_text(encoding="ascii").splitlines()[1:] if own else []
+    except OSError:
+        return frozenset()
+    # Each line: a number, its own address, the other's, the state, ..., and as the tenth word the socket.
+    rows = (line.split() for line in lines)
+    return frozenset(int(row[1].rpartition(":")[2], 16) for row in rows if row[3] == _LISTENS and row[9] in own)
+
+
 def alive(pid: int) -> bool:
     """Whether there is such a process, and not only its remains."""
     if (facts := _facts(pid)) is not None:
         return facts[0] not in ("Z", "X")
-    if os.path.isdir("/proc/self"):
+    if shown():
         return False
     try:
         os.kill(pid, 0)

@@ -40,6 +40,8 @@ _PART = re.compile(r"(\d+(?:\.\d+)?)\s*([a-z]+)", re.IGNORECASE)
 _UNITS = (("ms", 0.001), ("mo", 0.0), ("s", 1.0), ("m", 60.0), ("h", 3600.0), ("d", 86400.0), ("w", 604800.0))
 _LONGEST = 32 * 86400.0
 _HOUR = 3600.0
+_JUST = timedelta(minutes=10)  # no limit ends a whole day after it was hit: what a clock showed just now is meant
+_MINUTE = timedelta(minutes=1)
 
 
 def kind_of(kind: str, text: str) -> str | None:
@@ -60,7 +62,7 @@ def resets_at(text: str, at: float) -> float | None:
     4723.5
     """
     for found in (_epoch(text), _stamp(text), _span(text, at), _clock(text, at)):
-        if found is not None and at < found < at + _LONGEST:
+        if found is not None and at <= found < at + _LONGEST:
             return found
     return None
 
@@ -92,7 +94,10 @@ def _span(text: str, at: float) -> float | None:
 
 
 def _clock(text: str, at: float) -> float | None:
-    """The next time that a clock shows this, where the provider says or here; on the day that is named before it."""
+    """The next time that a clock shows this, where the provider says or here; on the day that is named before it.
+
+    One that has passed just now means now, at the end of its minute: seconds are not told.
+    """
     found = _CLOCK.search(text)
     if not found:
         return None
@@ -104,8 +109,12 @@ def _clock(text: str, at: float) -> float | None:
     named = _FILLING.sub("", found[1])
     if named:
         dated = _on_day(when, named, now)
-        return dated.timestamp() if dated else None
-    return (when if when > now else when + timedelta(days=1)).timestamp()
+    else:
+        days = (when + timedelta(days=days) for days in (-1, 0, 1))
+        dated = next(day for day in days if day >= now - _JUST)
+    if dated is None:
+        return None
+    return dated.timestamp() if dated > now else max(dated + _MINUTE, now).timestamp()
 
 
 def _on_day(when: datetime, named: str, now: datetime) -> datetime | None:
@@ -119,7 +128,7 @@ def _on_day(when: datetime, named: str, now: datetime) -> datetime | None:
             dated = when.replace(year=year, month=month, day=int(day[2]))
         except ValueError:  # no such day in this year
             continue
-        if dated > now:
+        if dated >= now - _JUST:
             return dated
     return None
 

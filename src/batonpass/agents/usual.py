@@ -4,12 +4,15 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 from pathlib import Path
 
 from batonpass.agents import hook_wire
-from batonpass.agents.base import Binding, Control, HooksOff
+from batonpass.agents.base import Binding, Control, HooksOff, Status
 from batonpass.reading import Reading
+from batonpass.session import State
 from batonpass.terminals.base import Screen
 from batonpass.transcripts.events import Event
 from batonpass.transcripts.record import Record
 from batonpass.transcripts.tail import Tail
+
+_LIVES = (State.IDLE, State.BUSY, State.WAITING)
 
 
 class Usual:
@@ -36,7 +39,17 @@ class Usual:
         """None: its record tells the usage exactly."""
         return None
 
+    def status(self, binding: Binding) -> Status:
+        raise NotImplementedError
+
+    def holds(self, binding: Binding) -> bool:
+        said = self.status(binding)
+        return said.state in _LIVES and said.agent_session == binding.agent_session
+
     def control(self, binding: Binding) -> Control | None:
+        return None
+
+    def answers(self, binding: Binding) -> bool | None:
         return None
 
     def tend(self, binding: Binding) -> Sequence[str]:

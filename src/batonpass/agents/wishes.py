@@ -54,5 +54,5 @@ def size_of(model: str | None, names: Mapping[str, Size]) -> Size | None:
 
 
 def repeated(flag: str, values: Sequence[str]) -> tuple[str, ...]:
-    """One flag for each value."""
-    return tuple(word for value in values for word in (flag, value))
+    """One flag for each value, which counts once however often it is named."""
+    return tuple(word for value in dict.fromkeys(values) for word in (flag, value))

@@ -40,6 +40,7 @@ def checks(env: Mapping[str, str], cwd: Path) -> Iterator[Check]:
     yield git(env)
     yield state_folder(Path(state_home()))
     yield daemon()
+    yield from ports()
     for name in agents.names():
         if agents.get(name).package:
             yield agent(name, env)
@@ -113,6 +114,20 @@ def daemon() -> Check:
             essential=False,
         )
     return Check("daemon", True, found)
+
+
+def ports() -> Iterator[Check]:
+    """Whether every live session that is driven over a port is reached there; it works without, by record and keys."""
+    try:
+        sessions = call("status", start=False, within=5.0)["sessions"]
+    except (NotRunning, Refused):
+        return  # see `daemon`
+    for row in sessions:
+        answers, name = row.get("answers"), row["name"]
+        if answers is not None:
+            found = f"{row['agent']} of {name} {'answers' if answers else 'does not answer'} on its port"
+            mend = "" if answers else f"end it and start it again: baton run {row['agent']}"
+            yield Check("port", answers, found, mend, essential=False)
 
 
 def agent(name: str, env: Mapping[str, str]) -> Check:

@@ -41,7 +41,7 @@ class RestoredSession(TypedDict):
     agent: str
     project: str
     agent_session: str | None
-    how: str  # resumed, continued, left
+    how: str  # resumed, continued, waiting (at a dialog, say), left
     why: str
     successor: NotRequired[str]
     attach: NotRequired[list[str]]
@@ -55,6 +55,7 @@ class SetbackRow(TypedDict):
     until: float | None
     first: str | None  # the agent to come back to
     to: NotRequired[str | None]  # the agent that is about to take over
+    missed: NotRequired[str | None]  # why the last one that was to take over did not
 
 
 class SessionRow(TypedDict):
@@ -78,6 +79,7 @@ class SessionRow(TypedDict):
     pane: str | None
     host: str
     model: str | None
+    answers: NotRequired[bool | None]  # whether the agent's own interface does; None where it has none
     hooks: bool | None  # whether Baton's hooks run in it
     waiting_for: str | None
     guard: GuardRow | None  # of a session on this host

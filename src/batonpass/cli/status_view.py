@@ -136,8 +136,12 @@ def _happening(row: SessionRow, now: float) -> Text | None:
         parts.append(Text(f"⏸ waits for you: {what}", "bold yellow"))
     if row["hooks"] is False:
         parts.append(Text("! no hooks run here: followed by its record, prompts are typed", "yellow"))
+    if row.get("answers") is False:
+        parts.append(Text("! its port does not answer: followed by its record, prompts are typed", "yellow"))
     if setback := row.get("setback"):
         parts.append(Text(_setback(setback, now), "bold yellow"))
+        if missed := setback.get("missed"):
+            parts.append(Text(f"! {clean(missed)}", "yellow"))
     if row["guard"] and row["guard"]["guard"]:
         parts.append(Text(f"⏹ {guard_sentence(row['guard'])}", "bold red"))
     if row["notice"]:

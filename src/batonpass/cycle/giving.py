@@ -7,12 +7,13 @@ from batonpass.agents.base import ControlError
 from batonpass.cycle.stage import Stage
 from batonpass.delivery import Channel, Delivery, DeliveryState
 from batonpass.session import State
-from batonpass.supervisor.keys import BUSY, DIALOG, GONE, UNSENT, Keys, NotReady
+from batonpass.supervisor.keys import BUSY, DIALOG, GONE, UNSENT, Keys, NotReady, moved
 from batonpass.supervisor.watch import Watch
 
 log = logging.getLogger(__name__)
 
 _RELOADED_SECONDS = 4.0  # in which a conversation is shown again, also on a busy machine
+_LOOK_SECONDS = 0.5
 _TAKEN_SECONDS = 20.0  # from the agent's taking it to its own record
 
 
@@ -30,6 +31,8 @@ async def obstacle(stage: Stage, watch: Watch, channel: Channel) -> NotReady | N
         return NotReady(GONE, "the agent is gone")
     if watch.status.state is State.WAITING:
         return NotReady(DIALOG, f"the agent waits for a person: {watch.status.waiting_for or 'a dialog'}")
+    if watch.left_for is not None:
+        return moved()
     return None if watch.idle() else NotReady(BUSY, f"the agent says it is {watch.status.state}")
 
 
@@ -54,12 +57,16 @@ async def give(
 async def give_resumed(
     stage: Stage, watch: Watch, given: Delivery, agent_session: str | None, seconds: float
 ) -> str | None:
-    """Type a prompt into a conversation that is being resumed, once it is there; else why not."""
+    """Give a prompt to a conversation that is being resumed, once it is there; else why not."""
 
     def rests() -> bool:
-        return watch.conversation.agent_session == agent_session and watch.idle()
+        same = watch.conversation.agent_session == agent_session
+        return same and watch.idle() and watch.agent.holds(watch.binding)
 
-    if not await watch.until(lambda: watch.gone or rests(), seconds) or watch.gone:
+    deadline = stage.clock.ticks() + seconds
+    while not (watch.gone or rests()) and stage.clock.ticks() < deadline:
+        await watch.until(lambda: watch.gone or rests(), _LOOK_SECONDS)  # not every word of an agent's wakes its watch
+    if watch.gone or not rests():
         return "it was started, and does not show its conversation"
     told = ""
     for pause in (watch.agent.clear_seconds, _RELOADED_SECONDS):

@@ -15,7 +15,7 @@ class Step(StrEnum):
     PASS = "pass"
     PRIME = "prime"
     VERIFY = "verify"
-    BACK = "back"  # the way back: only after a receipt that was not accepted
+    BACK = "back"  # the way back: after a receipt that was not accepted, or an heir that could not take over
     CLOSE = "close"
 
 
@@ -47,6 +47,7 @@ NO_DOCUMENT = "no_document"
 GAPS = "gaps"
 NEW_PROMPT = "new_prompt"  # the user said something after the document was written
 NOT_CLEARED = "not_cleared"
+NOT_BEGUN = "not_begun"  # another agent was started, and ended or stood still before it began a conversation
 BOX_IN_USE = "box_in_use"
 INTERRUPTED = "interrupted"  # somebody typed at the same moment: nothing was sent
 REJECTED = "rejected"
@@ -91,6 +92,7 @@ class Policy:
     force: bool = False  # a forcing rung: past the deadline the process is ended and replaced
     auto_continue: bool = True
     silent: bool = False  # the agent cannot answer: what was recorded is the document
+    attended: bool = False  # a person asked for it, and may be answering a dialog
     why_not: str = "auto_continue_cli is off"  # what is told where it does not go on
     way: Way = Way.CLEAR
     max_asks: int = 2  # one retry

@@ -34,17 +34,19 @@ from batonpass.handoff import prompts
 from batonpass.handoff.instructions import PENDING_FILE
 from batonpass.handoff.markdown import parse
 from batonpass.handoff.prime import along, parts
-from batonpass.store.records import CycleState
+from batonpass.store.records import CycleState, EventRecord
 from batonpass.supervisor.keys import TEXT, UNSENT, NotReady
 from batonpass.supervisor.offers import Offers
 
 _CLEARED_SECONDS = 8.0
+_FOLLOWED_SECONDS = 8.0  # by then a conversation that the agent has named is followed, with or without its hook
 _STARTS = 50  # starts of conversations that are looked through for the successor's
 
 
 async def hand_over(case: Case, move: Move) -> Outcome:
     """Begin the successor's conversation, in place or in a new process, with the handoff laid out for it."""
     await bind_anew(case)
+    await case.watch.until(lambda: case.watch.left_for is None or case.watch.gone, _FOLLOWED_SECONDS)
     offers = case.stage.offers(case.watch)
     # A conversation that the user began before the handoff was laid out knows nothing of it.
     if offers.primed("clear") and _successor(case) is not None:
@@ -76,6 +78,12 @@ def _successor(case: Case) -> str | None:
     return current if _began(case, current, ("clear", "startup")) else None
 
 
+def _went_back(case: Case) -> bool:
+    """Whether the user left the successor for a conversation that there was before, its predecessor perhaps."""
+    current = case.watch.conversation.agent_session
+    return bool(current) and current != case.cycle.new_agent_session and _successor(case) is None
+
+
 def _gone(case: Case, step: Step, note: str) -> Outcome:
     """The successor's process has ended: whatever is passed to next, it is not this conversation."""
     current = case.watch.conversation.agent_session
@@ -84,13 +92,15 @@ def _gone(case: Case, step: Step, note: str) -> Outcome:
     return Outcome(step, GONE, note)
 
 
-def _began(case: Case, agent_session: str, sources: tuple[str, ...]) -> bool:
-    """Whether the record of starts has this conversation beginning in one of these ways after the old one.
-
-    By the order of the record: the clock may have been set back since.
-    """
+def _starts(case: Case) -> list[EventRecord]:
+    """The record of starts, in its own order: the clock may have been set back since."""
     events = case.stage.store.events(session=case.watch.session.id, name="SESSION_STARTED", limit=_STARTS)
-    events.sort(key=lambda event: event.id)
+    return sorted(events, key=lambda event: event.id)
+
+
+def _began(case: Case, agent_session: str, sources: tuple[str, ...]) -> bool:
+    """Whether the record of starts has this conversation beginning in one of these ways after the old one."""
+    events = _starts(case)
     old = [n for n, event in enumerate(events) if event.data.get("agent_session") == case.cycle.old_agent_session]
     after = events[old[-1] + 1 :] if old else [event for event in events if event.at >= case.cycle.started]
     return any(e.data.get("agent_session") == agent_session and e.data.get("source") in sources for e in after)
@@ -129,6 +139,10 @@ async def _clear(case: Case, move: Move) -> Outcome:
     except ControlError as error:
         return Outcome(Step.PASS, NOT_CLEARED, str(error))
     except NotReady as obstacle:
+        if _successor(case) is not None:  # a person was quicker, or a clear that was typed before a crash is heard of
+            return _passed(case, Way.CLEAR)
+        if case.elsewhere:
+            return Outcome(Step.PASS, MOVED, ELSEWHERE)
         if obstacle.code == GONE:
             return Outcome(Step.PASS, GONE, str(obstacle))
         code = {TEXT: BOX_IN_USE, UNSENT: INTERRUPTED}.get(obstacle.code, NOT_CLEARED)
@@ -179,10 +193,16 @@ async def _respawn(case: Case, move: Move) -> Outcome:
     if failed:
         who = f"{to.agent} could not be started" if to else "the agent could not be started again"
         return Outcome(Step.PASS, NOT_CLEARED, f"{who}: {failed}")
-    await case.watch.until(lambda: _successor(case) is not None or case.watch.gone, STARTED_SECONDS)
+    # Whoever is there may first have to answer a dialog of an agent that is new here.
+    seconds = STARTED_SECONDS if to is None or case.recall("silent") else case.config.timeouts.safe_point
+    await case.watch.until(lambda: _successor(case) is not None or case.watch.gone, seconds)
     if _successor(case) is not None:
         return _passed(case, move.way)
-    return Outcome(Step.PASS, NOT_CLEARED, "the new process did not begin a conversation")
+    words = await case.stage.launcher.last_words(case.watch)
+    if to is not None:
+        return switching.not_begun(case, to, words)
+    said_last = f"; its last words: {words}" if words else ""
+    return Outcome(Step.PASS, NOT_CLEARED, f"the new process did not begin a conversation{said_last}")
 
 
 def _kick(case: Case, attempt: int, wrong: tuple[str, ...], heir: Agent) -> Delivery:
@@ -194,8 +214,8 @@ def _kick(case: Case, attempt: int, wrong: tuple[str, ...], heir: Agent) -> Deli
     else:
         late = said.late(case)
         text = prompts.kick(mark, case.cycle.id, document, late_prompts=late, template=case.config.prompts.kick)
-        if not _primed_by_hook(case, heir):
-            text = along(text, text_of(case), document, heir.prime_cap, heir.prime_parts)
+    if _hook_was_lost(case, heir) or not (wrong or _primed_by_hook(case, heir)):
+        text = along(text, text_of(case), document, heir.prime_cap, heir.prime_parts)
     return Delivery(
         mark, case.watch.session.id, case.cycle.id, "kick", attempt, channel_of(case.watch), DeliveryState.OFFERED,
         case.clean(text), case.stage.clock.now(),
@@ -207,6 +227,17 @@ def _primed_by_hook(case: Case, heir: Agent) -> bool:
     return heir.has_hooks and (case.watch.hooks_seen > 0 or heir.name != case.agent.name)
 
 
+def _hook_was_lost(case: Case, heir: Agent) -> bool:
+    """Whether nothing but the agent's word told that the successor began, where a hook should have primed it."""
+    current = case.watch.conversation.agent_session
+    if not case.watch.hooks_seen or current == case.cycle.old_agent_session:
+        return False
+    if heir.starts_with_prompt or heir.primes_with_prompt:  # it is primed later, by the hook of its first prompt
+        return False
+    told = [bool(e.data.get("by_word")) for e in _starts(case) if e.data.get("agent_session") == current]
+    return bool(told) and all(told)
+
+
 async def prime(case: Case, move: Move) -> Outcome:
     """Set the successor to work; its context came with the session start."""
     watch, store = case.watch, case.stage.store
@@ -216,6 +247,8 @@ async def prime(case: Case, move: Move) -> Outcome:
     def arrived() -> bool:
         return conversation.prompted(mark) is not None
 
+    if move.way is not Way.START and not arrived() and _went_back(case):
+        return Outcome(Step.PRIME, MOVED, ELSEWHERE)
     given = store.delivery(mark)
     if given is not None and given.channel is Channel.ARGV:
         times = case.config.timeouts
@@ -235,6 +268,8 @@ async def prime(case: Case, move: Move) -> Outcome:
         seen = await give(case.stage, watch, given, arrived, seconds, sent=sent)
     except NotReady as obstacle:
         store.save_delivery(given.become(DeliveryState.WITHDRAWN, case.stage.clock.now()))
+        if obstacle.code == MOVED and watch.conversation is not conversation:
+            return await prime(case, move)  # the user began anew before anything was sent: that is the one to kick
         return _gone(case, Step.PRIME, str(obstacle)) if obstacle.code == GONE else _not_seen(str(obstacle))
     if not seen:
         return _not_seen("the kick was given, but the agent's record does not show it")
@@ -331,6 +366,10 @@ def _to(case: Case) -> str:
     return f" to {case.watch.session.agent}" if case.cycle.way == Way.SWITCH else ""
 
 
+def _who_stays(case: Case) -> str:
+    return f"{case.watch.session.agent} {'is there again' if case.recall('silent') else 'goes on'}"
+
+
 async def _tell(case: Case, move: Move) -> None:
     name, document = case.watch.session.name, case.recall("sealed")
     old = case.cycle.old_agent_session
@@ -343,7 +382,7 @@ async def _tell(case: Case, move: Move) -> None:
         Result.UNVERIFIED: f"{name}: the successor's receipt was not accepted ({move.note}); "
         f"{f'the old conversation {old} can still be resumed; ' if old else ''}the handoff is {document}",
         Result.FAILED: f"{name}: {move.note}",
-        Result.POSTPONED: f"{name}: {move.note}; {case.watch.session.agent} goes on, and the handoff is {document}"
+        Result.POSTPONED: f"{name}: {move.note}; {_who_stays(case)}, and the handoff is {document}"
         if case.recall("refused")
         else f"{name}: handoff postponed ({move.note}); it is tried again at the next reading",
     }

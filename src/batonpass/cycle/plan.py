@@ -14,6 +14,7 @@ from batonpass.cycle.moves import (
     MOVED,
     NEW_PROMPT,
     NO_SAFE_POINT,
+    NOT_BEGUN,
     NOT_CLEARED,
     UNCLAIMED,
     UNSEALED,
@@ -189,6 +190,10 @@ def _after_pass(history: Sequence[Outcome], last: Outcome, policy: Policy) -> Mo
         if _rounds(history) <= policy.max_rounds:
             return Move(Step.SAFE_POINT)
         return Move(Step.CLOSE, result=Result.POSTPONED, note="the user keeps talking to the session")
+    if last.code == NOT_BEGUN:
+        if last.data.get("ended") and _codes(_this_round(history), Step.PASS, NOT_BEGUN) < 2:
+            return _pass(history, policy, _count(history, Step.PASS) + 1)
+        return _back(history, note=last.note)
     if last.code in (BOX_IN_USE, MOVED):
         return Move(Step.CLOSE, result=Result.PENDING, note=last.note)
     if last.code == UNSEALED:
@@ -207,17 +212,31 @@ def _after_pass(history: Sequence[Outcome], last: Outcome, policy: Policy) -> Mo
     return Move(Step.CLOSE, result=Result.PENDING, note=last.note)
 
 
+def _back(history: Sequence[Outcome], *, missing: tuple[str, ...] = (), note: str = "") -> Move:
+    """The way back to the predecessor; with a note, the work stays with it."""
+    return Move(Step.BACK, attempt=_count(history, Step.BACK) + 1, missing=missing, note=note)
+
+
+def _untaken(history: Sequence[Outcome], last: Outcome, policy: Policy) -> Move:
+    """Nobody has taken the handoff. Another agent does not keep the session, unless a person may be seeing to it."""
+    if policy.way is Way.SWITCH and (last.code == GONE or not policy.attended):
+        return _back(history, note=last.note)
+    return Move(Step.CLOSE, result=Result.PENDING, note=last.note)
+
+
 def _after_prime(history: Sequence[Outcome], last: Outcome, policy: Policy) -> Move:
     kicks = _count(history, Step.PRIME)
     if last.ok:
         return Move(Step.VERIFY, attempt=kicks)
     if last.code == GONE:
         return _replace_successor(history, last, policy)
+    if last.code == MOVED:
+        return Move(Step.CLOSE, result=Result.PENDING, note=last.note)
     if policy.way is Way.START:  # it was given its kick at its start: another one could be heard as well
         return Move(Step.CLOSE, result=Result.UNVERIFIED, note=last.note)
     if _count(_since_pass(history), Step.PRIME) < 2:
         return Move(Step.PRIME, attempt=kicks + 1, way=_way(history, policy))
-    return Move(Step.CLOSE, result=Result.PENDING, note=last.note)
+    return _untaken(history, last, policy)
 
 
 def _replace_successor(history: Sequence[Outcome], last: Outcome, policy: Policy) -> Move:
@@ -225,7 +244,7 @@ def _replace_successor(history: Sequence[Outcome], last: Outcome, policy: Policy
     deaths = _codes(history, Step.PRIME, GONE) + _codes(history, Step.VERIFY, GONE)
     if deaths <= policy.max_deaths and policy.way is not Way.START:
         return _pass(history, policy, _count(history, Step.PASS) + 1)
-    return Move(Step.CLOSE, result=Result.PENDING, note=last.note)
+    return _untaken(history, last, policy)
 
 
 def _since_pass(history: Sequence[Outcome]) -> Sequence[Outcome]:
@@ -245,26 +264,29 @@ def _after_verify(history: Sequence[Outcome], last: Outcome, policy: Policy) -> 
     may_go_back = _count(history, Step.BACK) < backs
     if last.code == UNSERVED:  # another kick would end as this one, and so would the same agent's old conversation
         if may_go_back and policy.way is Way.SWITCH:
-            return Move(Step.BACK, note=last.note)
+            return _back(history, note=last.note)
         return Move(Step.CLOSE, result=Result.UNVERIFIED, note=last.note)
     wrong = _texts(last.data.get("problems"))
     if _count(_since_pass(history), Step.VERIFY) < 2:
         return Move(Step.PRIME, attempt=_count(history, Step.PRIME) + 1, missing=wrong, way=_way(history, policy))
     if may_go_back:
-        return Move(Step.BACK, missing=wrong)
+        return _back(history, missing=wrong)
     return Move(Step.CLOSE, result=Result.UNVERIFIED, note=last.note)
 
 
 def _after_back(history: Sequence[Outcome], last: Outcome, policy: Policy) -> Move:
     """The predecessor is there again and knows what its successor got wrong: ask, seal and pass once more.
 
-    Where the successor was not served, it goes on itself.
+    Where the successor could not take over, it goes on itself.
     """
+    before = history[-2]
+    untaken = before.step is not Step.VERIFY or before.code == GONE
+    if not last.ok and untaken:
+        return Move(Step.CLOSE, result=Result.PENDING, note=f"{before.note}; {last.note}")
     if not last.ok:
         return Move(Step.CLOSE, result=Result.UNVERIFIED, note=last.note)
-    unserved = next((o.note for o in history[-2:-1] if o.step is Step.VERIFY and o.code == UNSERVED), None)
-    if unserved is not None:
-        return Move(Step.CLOSE, result=Result.POSTPONED, note=unserved)
+    if untaken or before.code == UNSERVED:
+        return Move(Step.CLOSE, result=Result.POSTPONED, note=before.note)
     return Move(Step.SAFE_POINT)
 
 

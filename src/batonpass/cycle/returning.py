@@ -1,6 +1,7 @@
 """New processes in a session's pane, and the way back to the predecessor."""
 
 import logging
+from pathlib import Path
 
 from batonpass import agents
 from batonpass.agents.base import Agent, Control, ControlError, LaunchError
@@ -9,6 +10,7 @@ from batonpass.cycle.giving import give, give_resumed
 from batonpass.cycle.moves import GONE, NOT_CLEARED, NOT_SEEN, Move, Outcome, Step
 from batonpass.delivery import Channel, Delivery, DeliveryState, tag
 from batonpass.handoff import prompts
+from batonpass.supervisor.coming_back import Came, came_back
 from batonpass.supervisor.keys import NotReady
 from batonpass.supervisor.orders import Successor
 from batonpass.terminals.base import TerminalError
@@ -20,7 +22,7 @@ _SHOWN_SECONDS = 8.0
 
 
 async def start_anew(
-    case: Case, label: str, given: Delivery, resume: str | None = None, to: Successor | None = None
+    case: Case, label: str, given: Delivery | None, resume: str | None = None, to: Successor | None = None
 ) -> str | None:
     """Replace the process in the pane, once for each label; a prompt for the command line is on its command line.
 
@@ -37,10 +39,11 @@ async def start_anew(
                 case.stage.store.save_session(case.watch.session)
             return None
     else:
-        case.stage.store.save_delivery(given)
+        if given is not None:
+            case.stage.store.save_delivery(given)
         case.remember(started={"label": label, "pid": case.watch.session.pid})
     try:
-        kick = given.text if given.channel is Channel.ARGV else None
+        kick = given.text if given is not None and given.channel is Channel.ARGV else None
         await case.stage.launcher.respawn(case.watch, kick=kick, resume=resume, to=to)
         if to is not None:
             case.stage.store.save_session(case.watch.session)  # before it says its first word
@@ -72,6 +75,8 @@ async def bring_back(case: Case, move: Move) -> Outcome:
         case.remember(back_at=now, round_began=now)
     case.stage.offers(watch).unprime(["clear", "startup"])
     switched = _predecessor(case)
+    if case.recall("silent"):
+        return await _bring_back_unasked(case, move, old, switched)
     control = case.agent.control(watch.binding) if switched is None and not watch.gone else None
     channel = _channel(agents.get(switched.agent) if switched else case.agent, control)
     given = case.stage.store.delivery(mark) or Delivery(
@@ -90,6 +95,7 @@ async def bring_back(case: Case, move: Move) -> Outcome:
     else:
         failed = await start_anew(case, f"back {move.attempt}", given, resume=old, to=switched)
     if not failed and given.channel is Channel.KEYS:
+        _bind(case, old)
         failed = await give_resumed(case.stage, watch, given, old, STARTED_SECONDS)
     if failed:
         return Outcome(Step.BACK, NOT_CLEARED, f"the predecessor could not be brought back: {failed}")
@@ -97,6 +103,29 @@ async def bring_back(case: Case, move: Move) -> Outcome:
     if watch.conversation.prompted(mark) is not None and watch.conversation.agent_session == old:
         return Outcome(Step.BACK, note="the predecessor is back")
     return Outcome(Step.BACK, NOT_SEEN, "the predecessor did not come back")
+
+
+async def _bring_back_unasked(case: Case, move: Move, old: str, to: Successor | None) -> Outcome:
+    """Resume a predecessor that its provider does not serve: it is told nothing, for it could not answer."""
+    failed = await start_anew(case, f"back {move.attempt}", None, resume=old, to=to)
+    if failed:
+        return Outcome(Step.BACK, NOT_CLEARED, f"the predecessor could not be brought back: {failed}")
+    watch = case.watch
+    _bind(case, old)
+    watch.read()  # what its provider said last is acted on
+    if await came_back(watch, STARTED_SECONDS) in (Came.ENDED, Came.SILENT):
+        words = await case.stage.launcher.last_words(watch)
+        note = "the predecessor did not come back"
+        return Outcome(Step.BACK, NOT_SEEN, case.clean(f"{note}; its last words: {words}" if words else note))
+    case.stage.store.save_session(watch.session)
+    return Outcome(Step.BACK, note="the predecessor is back")
+
+
+def _bind(case: Case, old: str) -> None:
+    """Follow the conversation that the process was started with: it may name it only with its next prompt."""
+    if case.watch.conversation.agent_session != old:
+        noted = case.recall("transcript")
+        case.watch.begin(old, Path(str(noted)) if noted else None, "resume", case.stage.clock.now())
 
 
 def _channel(agent: Agent, control: Control | None) -> Channel:

@@ -29,6 +29,10 @@ class Launcher(Protocol):
         """Whether another process than this one runs in the pane already; the session is then bound to it."""
         ...
 
+    async def last_words(self, watch: Watch) -> str:
+        """What the session's pane shows last; "" where nobody can tell."""
+        ...
+
     def draft_dir(self, watch: Watch) -> Path: ...
 
 

@@ -4,7 +4,7 @@ from batonpass import agents
 from batonpass.agents.base import Agent
 from batonpass.cycle import said
 from batonpass.cycle.case import Case
-from batonpass.cycle.moves import BOX_IN_USE, GONE, NOT_CLEARED, Outcome, Step, Way
+from batonpass.cycle.moves import BOX_IN_USE, GONE, NOT_BEGUN, NOT_CLEARED, Outcome, Step, Way
 from batonpass.supervisor import orders
 from batonpass.supervisor.keys import TEXT, NotReady
 from batonpass.supervisor.orders import Successor
@@ -21,6 +21,15 @@ def successor(case: Case) -> Successor:
     if case.recall("switched") is None:
         case.remember(switched={"agent": case.watch.session.agent})
     return orders.successor(case.config, to)
+
+
+def not_begun(case: Case, to: Successor, words: str) -> Outcome:
+    """The outcome where that agent was started, and ended or stood still; noted as one that does not serve."""
+    ended = case.watch.gone
+    how = "ended at its start" if ended else "was started and began no conversation"
+    shown = f"; its last words: {words}" if ended else f"; it shows: {words}"
+    case.remember(refused={"agent": to.agent, "until": None})
+    return Outcome(Step.PASS, NOT_BEGUN, case.clean(f"{to.agent} {how}{shown if words else ''}"), {"ended": ended})
 
 
 async def hold_back(case: Case, label: str) -> Outcome | None:

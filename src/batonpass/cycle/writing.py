@@ -154,10 +154,10 @@ async def ask(case: Case, move: Move) -> Outcome:
         return Outcome(Step.ASK, data={"tag": mark})
     if case.elsewhere:
         return Outcome(Step.ASK, MOVED, ELSEWHERE)
-    given = store.delivery(mark)
+    given = store.delivery(mark) or await _offer(case, move, mark)
     if given is None:
-        given = await _offer(case, move, mark)
-    elif given.state is DeliveryState.WITHDRAWN:
+        return Outcome(Step.ASK, MOVED, ELSEWHERE)
+    if given.state is DeliveryState.WITHDRAWN:
         return Outcome(Step.ASK, UNCLAIMED, "the offer was withdrawn")
     if given.channel is Channel.HOOK:
         outcome = await _by_hook(case, given)
@@ -166,8 +166,11 @@ async def ask(case: Case, move: Move) -> Outcome:
     return outcome
 
 
-async def _offer(case: Case, move: Move, mark: str) -> Delivery:
-    """Write the request down before anything is sent, with the one channel that it will take."""
+async def _offer(case: Case, move: Move, mark: str) -> Delivery | None:
+    """Write the request down before anything is sent, with the one channel that it will take.
+
+    None when the user went to another conversation while the facts for it were gathered.
+    """
     watch = case.watch
     draft = case.draft(move.attempt)
     make_inside(watch.session.project, draft.parent)
@@ -181,6 +184,8 @@ async def _offer(case: Case, move: Move, mark: str) -> Delivery:
         text = prompts.ask(mark, draft, percent=percent, changed=changed, template=case.config.prompts.ask)
     text = case.clean(text)
     watch.refresh()
+    if case.elsewhere:
+        return None
     by_hook = watch.hooks_seen > 0 and watch.working()
     channel = Channel.HOOK if by_hook else channel_of(watch)
     given = Delivery(
@@ -246,6 +251,8 @@ async def _given(case: Case, given: Delivery, step: Step) -> Outcome:
         seen = await give(case.stage, case.watch, given, arrived, min(seconds, case.config.timeouts.safe_point))
     except NotReady as obstacle:
         case.stage.store.save_delivery(given.become(DeliveryState.WITHDRAWN, case.stage.clock.now()))
+        if case.elsewhere:
+            return Outcome(step, MOVED, ELSEWHERE)
         return Outcome(step, GONE if obstacle.code == GONE else NOT_SEEN, str(obstacle))
     if not seen:
         return Outcome(step, NOT_SEEN, "the request was given, but the agent's record does not show it")

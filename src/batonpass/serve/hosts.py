@@ -72,6 +72,7 @@ def _session_record(seen: Seen, reachable: bool) -> dict[str, object]:
         "chain": session.chain,
         "model": session.model,
         "hooks": None,
+        "answers": None,
         "waiting_for": None,
         "background": [],
         "guard": None,

@@ -141,8 +141,9 @@ class Rescue:
             raise Refusal(f"neither Baton nor an agent knows '{wanted}'; give a session, a conversation's id "
                           "or the path of its transcript", 3)  # fmt: skip
         name, past = found
-        if past.pid is not None:
-            raise Refusal(f"conversation {past.agent_session} still runs, as process {past.pid}; close it there, "
+        if (process := past.pid or past.perhaps) is not None:
+            runs = "still runs" if past.pid else "may still run"
+            raise Refusal(f"conversation {past.agent_session} {runs}, as process {process}; close it there, "
                           "or watch it with: baton adopt", 3)  # fmt: skip
         if not past.folder.is_dir():
             raise Refusal(f"{past.folder}, where conversation {past.agent_session} worked, is not there any more", 3)

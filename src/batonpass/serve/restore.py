@@ -1,27 +1,31 @@
 """Sessions that a reboot or the end of tmux took with it, brought back by their own ids or from their last handoffs."""
 
 import asyncio
+import shlex
 from collections.abc import Awaitable, Callable, Mapping
+from contextlib import suppress
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
-from batonpass.agents.base import LaunchError, Past
-from batonpass.cycle.giving import give_resumed
+from batonpass.agents.base import LaunchError, Past, Status
 from batonpass.cycle.returning import STARTED_SECONDS
 from batonpass.delivery import Channel, Delivery, tag
 from batonpass.handoff import prompts
 from batonpass.serve.api import Operation, Refusal
 from batonpass.serve.sessions import Sessions
-from batonpass.session import State
+from batonpass.session import Session, State
 from batonpass.supervisor import orders
+from batonpass.supervisor.coming_back import Came, came_back
 from batonpass.supervisor.daemon import Daemon
 from batonpass.supervisor.health import DIED
 from batonpass.supervisor.orders import Start, Successor
-from batonpass.supervisor.watch import Watch
+from batonpass.supervisor.promises import STEP
+from batonpass.supervisor.watch import RESTORING, Watch
 from batonpass.terminals.base import TerminalError
 
-RESUMED, CONTINUED, LEFT = "resumed", "continued", "left"
+RESUMED, CONTINUED, WAITING, LEFT = "resumed", "continued", "waiting", "left"
+_AT_ONCE = 4  # some agents need a core for half a minute to start
 # request, project, document, and how its agent was started
 Continue = Callable[[Mapping[str, Any], Path, Path, Start], Awaitable[dict[str, object]]]
 
@@ -32,7 +36,8 @@ class Restore:
     def __init__(self, daemon: Daemon, sessions: Sessions, go_on: Continue) -> None:
         self.daemon, self.sessions, self._go_on = daemon, sessions, go_on
         self.supervisor, self.store = daemon.supervisor, daemon.store
-        self._one_at_a_time = asyncio.Lock()  # a conversation must not be opened twice
+        self._one_by_one: dict[str, asyncio.Lock] = {}  # a conversation must not be opened twice
+        self._few = asyncio.Semaphore(_AT_ONCE)
 
     def table(self) -> dict[str, Operation]:
         return {"restore": self.restore}
@@ -41,11 +46,12 @@ class Restore:
         """One record for each session: how it was brought back, or why not. `dry` only tells what would be done."""
         wanted = [str(one) for one in request.get("sessions") or ()]
         watches = [self._named(one) for one in wanted] if wanted else self._lost()
-        found: list[object] = []
-        for watch in watches:
-            async with self._one_at_a_time:
-                found.append(await self._bring_back(watch, dry=bool(request.get("dry"))))
-        return found
+        dry = bool(request.get("dry"))
+        return await asyncio.gather(*(self._in_turn(watch, dry=dry) for watch in watches))
+
+    async def _in_turn(self, watch: Watch, *, dry: bool) -> dict[str, object]:
+        async with self._one_by_one.setdefault(watch.session.id, asyncio.Lock()), self._few:
+            return await self._bring_back(watch, dry=dry)
 
     def _lost(self) -> list[Watch]:
         """Sessions that were alive when their tmux server went: not those that died before, nor any that was closed."""
@@ -61,7 +67,10 @@ class Restore:
         return watch.gone and watch.session.state is not State.ENDED
 
     def _with_server(self, watch: Watch) -> bool:
-        return watch.session.state is not State.DEAD or self._death(watch).get("server") is True
+        return self._went(watch.session, self._death(watch))
+
+    def _went(self, session: Session, death: Mapping[str, object]) -> bool:
+        return session.state is not State.DEAD or death.get("server") is True
 
     def _death(self, watch: Watch) -> Mapping[str, object]:
         events = self.store.events(session=watch.session.id, name=DIED)
@@ -102,35 +111,88 @@ class Restore:
             return "a handoff of it is under way; see: baton cycles list"
         if past is not None and past.pid is not None:
             return f"its conversation {past.agent_session} runs already, as process {past.pid}"
+        if other := self._who_has_it(watch):
+            return f"its conversation {session.agent_session} is open in {other.session.name} already"
         if not session.project.is_dir():
             return f"its folder {session.project} is not there any more"
         if past is None and document is None:
-            return "its agent has no record of it, and it has no handoff"
+            again = f"cd {shlex.quote(str(session.project))} && baton run {session.agent}"
+            return f"its agent has no record of it, and it has no handoff; begin anew with: {again}"
         if orders.read(watch.folder, session.agent) is None:
             return f"it was adopted, so how it was started is not known; go on with: baton continue --from {session.id}"
         return None
 
-    async def _resume(self, watch: Watch) -> dict[str, object]:
-        """The same conversation in a new pane; one that was in the middle of a turn is told to go on."""
-        was_busy = (self._death(watch).get("was") or str(watch.session.state)) == State.BUSY
-        mark = tag(self.daemon.new_id(), "restored", 1) if was_busy else None
-        kick = prompts.restored(mark) if mark and watch.agent.resumes_with_prompt else None
-        socket = watch.session.pane.socket if watch.session.pane else self.daemon.config(None).tmux.socket
-        await self.daemon.launcher.reopen_pane(watch, kick=kick, resume=watch.session.agent_session, socket=socket)
-        self.supervisor.persist(watch)
-        self.daemon.follow_files()
-        told = "it was told to go on" if was_busy else "it was idle, and waits for you"
-        if mark is not None and kick is None:
-            told = await self._tell(watch, mark)
-        return {"how": RESUMED, "why": told, "attach": await self.sessions.attach(watch)}
+    def _who_has_it(self, watch: Watch) -> Watch | None:
+        """Another session that has gone to this one's conversation; one beside it in the folder is no such."""
+        mine = watch.session.agent_session
+        return next((one for one in self.supervisor.watches.values() if one is not watch and not one.gone
+                     and one.agent.name == watch.agent.name and one.session.agent_session == mine), None)  # fmt: skip
 
-    async def _tell(self, watch: Watch, mark: str) -> str:
-        """Have one that hears no prompt at its start told to go on once it runs; what came of it."""
+    async def _resume(self, watch: Watch) -> dict[str, object]:
+        """The same conversation in a new pane, once its agent says that it has it.
+
+        One that was in the middle of a turn is told to go on. One that ends at its start goes on from its last handoff.
+        """
+        before, death = watch.session, self._death(watch)
+        cut_off = (death.get("was") or str(before.state)) == State.BUSY
+        owed = self.daemon.promises.of(before.id) or (self._owed(watch) if cut_off else None)
+        kick = owed.text if owed and watch.agent.resumes_with_prompt else None
+        socket = before.pane.socket if before.pane else self.daemon.config(None).tmux.socket
+        watch.step = RESTORING
+        try:
+            await self.daemon.launcher.reopen_pane(watch, kick=kick, resume=before.agent_session, socket=socket)
+            self.supervisor.persist(watch)
+            self.daemon.follow_files()
+            came = await came_back(watch, STARTED_SECONDS)
+            if came is Came.ENDED:
+                return await self._refused(watch, before, death)
+        finally:
+            watch.step = None
+            watch.changed()
+        if owed:
+            (self.daemon.promises.sent if kick else self.daemon.promises.make)(owed)
+        return {**await self._standing(watch, came, owed), "attach": await self.sessions.attach(watch)}
+
+    def _owed(self, watch: Watch) -> Delivery:
+        mark = tag(self.daemon.new_id(), STEP, 1)
         text, now = prompts.restored(mark), self.daemon.clock.now()
-        given = Delivery.alone(mark, watch.session.id, Channel.KEYS, text, now)
-        self.store.save_delivery(given)
-        failed = await give_resumed(self.daemon.stage, watch, given, watch.session.agent_session, STARTED_SECONDS)
-        return f"it could not be told to go on, and waits for you: {failed}" if failed else "it was told to go on"
+        return Delivery.alone(mark, watch.session.id, Channel.KEYS, text, now)
+
+    async def _standing(self, watch: Watch, came: Came, owed: Delivery | None) -> dict[str, object]:
+        """How it is now, and what it was told or will be."""
+        if came is not Came.THERE:
+            what = f"it stands at a dialog ({watch.dialog or watch.status.waiting_for or 'see its pane'})"
+            then = "it is told to go on once that is answered" if owed else "it waits for you"
+            if came is Came.SILENT:
+                what = "it was started, and has not said yet that it has its conversation"
+                then = "it is told to go on once it has" if owed else "look at it in its pane"
+            return {"how": WAITING, "why": f"{what}; {then}"}
+        if owed is None:
+            return {"how": RESUMED, "why": "it was idle, and waits for you"}
+        if self.daemon.promises.of(watch.session.id) is None:  # it came along on its command line
+            return {"how": RESUMED, "why": "it was told to go on"}
+        why = await self.daemon.promises.carry_out(watch, owed, STARTED_SECONDS)
+        return {"how": RESUMED, "why": f"it is told to go on once it can be: {why}" if why else "it was told to go on"}
+
+    async def _refused(self, watch: Watch, before: Session, death: Mapping[str, object]) -> dict[str, object]:
+        """Its agent ended at its start: from its last handoff, where it has one; else it is dead as it was."""
+        words = await self.daemon.launcher.last_words(watch)
+        why = f"{before.agent} ended at its start{f', its last words: {words}' if words else ''}"
+        pane = watch.session.pane
+        if pane is not None:
+            with suppress(TerminalError):
+                await self.daemon.terminal(pane.socket).close(pane)
+        watch.session = replace(watch.session, name=before.name, state=State.DEAD)
+        watch.status = Status(State.DEAD)
+        self.supervisor.persist(watch)
+        told = {**death, "why": why, "was": death.get("was") or str(before.state), "server": self._went(before, death)}
+        self.store.add_event(DIED, self.daemon.clock.now(), before.id, None, told)
+        document = self._document(watch)
+        if document is None:
+            help_ = f"it has no handoff; go on from its record with: baton continue --from {before.id}"
+            return {"how": LEFT, "why": f"{why}; {help_}"}
+        continued = await self._continue(watch, document)
+        return {**continued, "why": f"{continued['why']}, for {why}"}
 
     async def _continue(self, watch: Watch, document: Path) -> dict[str, object]:
         """A new conversation from the last handoff, since the old one cannot be resumed."""

@@ -7,7 +7,7 @@ from pathlib import Path
 from typing import Any
 
 from batonpass import agents
-from batonpass.agents.base import LaunchError
+from batonpass.agents.base import FrontUnknown, LaunchError
 from batonpass.config import ConfigError
 from batonpass.project import find
 from batonpass.serve import views
@@ -110,8 +110,13 @@ class Sessions:
             raise Refusal(f"tmux does not answer: {error}") from error
         known = {w.session.pane for w in self.supervisor.watches.values() if w.session.state is not State.ENDED}
         found = [info for info in panes if (not wanted or info.ref.id == wanted) and info.ref not in known]
+        unclear: FrontUnknown | None = None
         for info in found:
-            watch = self._adopted(info, request.get("agent"))
+            try:
+                watch = self._adopted(info, request.get("agent"))
+            except FrontUnknown as error:
+                unclear = error
+                continue
             if watch is not None:
                 self.supervisor.add(watch)
                 self.supervisor.take_news(watch)
@@ -119,10 +124,13 @@ class Sessions:
                 if watch.notice:
                     await self.daemon.tell(watch.session.id, watch.notice)
                 return {**views.session_record(watch), "attach": await self.attach(watch), "notice": watch.notice}
+        if unclear is not None:
+            raise Refusal(str(unclear), 3) from unclear
         where = f"pane {wanted}" if wanted else "any pane"
         raise Refusal(f"no running agent was found in {where} that Baton does not watch already", 3)
 
     def _adopted(self, info: PaneInfo, wanted: str | None) -> Watch | None:
+        """None when no agent runs in that pane. Raises FrontUnknown."""
         names = [wanted] if wanted else list(agents.names())
         matches = ((name, agents.get(name).find(info.pid)) for name in names if name in agents.names())
         agent_name, found = next(((name, found) for name, found in matches if found), ("", None))

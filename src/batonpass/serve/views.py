@@ -45,7 +45,10 @@ def setback_record(store: Store, session: Session) -> dict[str, object] | None:
     kept = setback.read(store.get(setback.key(session.id))).seen(session.agent)
     if kept.phase is setback.Phase.WELL:
         return None
-    return {"phase": str(kept.phase), "kind": kept.kind, "until": kept.due, "first": kept.first, "to": kept.to}
+    return {
+        "phase": str(kept.phase), "kind": kept.kind, "until": kept.due, "first": kept.first, "to": kept.to,
+        "missed": kept.because or None,
+    }  # fmt: skip
 
 
 def status_record(supervisor: Supervisor, watch: Watch, kept: Mapping[str, object] | None) -> dict[str, object]:
@@ -65,6 +68,7 @@ def status_record(supervisor: Supervisor, watch: Watch, kept: Mapping[str, objec
         "chain": watch.session.chain,
         "model": watch.session.model,
         "hooks": watch.hooks_run,
+        "answers": None if watch.gone else watch.agent.answers(watch.binding),
         "waiting_for": watch.status.waiting_for or watch.dialog,
         "background": [asdict(task) for task in watch.background],
         **(kept or {"guard": None, "cycle": None, "last_handoff": None, "notice": None, "setback": None}),

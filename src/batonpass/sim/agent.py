@@ -128,10 +128,11 @@ class Agent:
             self.inbox.waiting.append((self.options.prompt, "human"))
         self.screen.draw()
 
-    def _open(self, talk: Conversation, source: str) -> None:
-        """Make a conversation the one in front."""
+    def _open(self, talk: Conversation, source: str, command: str = "") -> None:
+        """Make a conversation the one in front; `command` is what was typed for it, word for word."""
         self.turns.talk = talk
-        talk.record.add("session", session=talk.session, source=source, cwd=os.getcwd(), model=self.options.model)
+        about = {"cwd": os.getcwd(), "model": self.options.model, "command": command}
+        talk.record.add("session", session=talk.session, source=source, **about)
         self._publish()
         self._show_usage()
 
@@ -142,39 +143,39 @@ class Agent:
         elif word == "/exit":
             raise Leave
         elif word == "/clear":
-            yield from self._clear()
+            yield from self._clear(text)
         elif word == "/compact":
             yield from self.turns.compact("manual")
             self._show_usage()
         elif word == "/resume":
-            yield from self._resume(rest.strip())
+            yield from self._resume(rest.strip(), text)
         elif word == "/handoff":
             yield from self.turns.take(text, origin, fixed=_HANDING_OFF)
         else:
             self.screen.say(f"Unknown command: {word}", mark="  ⎿  ", colour=agent_screen.RED)
 
-    def _clear(self) -> Work[None]:
+    def _clear(self, command: str) -> Work[None]:
         self.faults.reload()
         if self.faults.strike("ignore_clear"):
             return
-        yield from self._exchange(Conversation(self.options.home), "clear")
+        yield from self._exchange(Conversation(self.options.home), "clear", command)
         for shell in self.turns.background:
             if shell.until_clear:
                 shell.child.hang_up()
 
-    def _resume(self, session: str) -> Work[None]:
+    def _resume(self, session: str, command: str) -> Work[None]:
         try:
             talk = Conversation.resumed(self.options.home, session)
         except OSError:
             self.screen.say(f"No conversation found with session ID: {session}", colour=agent_screen.RED)
             return
-        yield from self._exchange(talk, "resume")
+        yield from self._exchange(talk, "resume", command)
 
-    def _exchange(self, talk: Conversation, source: str) -> Work[None]:
+    def _exchange(self, talk: Conversation, source: str, command: str) -> Work[None]:
         yield from self.turns.hooks.run("session_end", reason=source)
         die_if(self.faults, "clear")
         self.turns.talk.record.close()
-        self._open(talk, source)
+        self._open(talk, source, command)
         self.screen.say(f"Conversation {talk.session} ({source})", mark="✻ ", colour=agent_screen.GREY)
         yield from self.turns.started(source)
 

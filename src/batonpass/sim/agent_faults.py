@@ -7,6 +7,7 @@ that is made when the fault strikes and keeps it from striking again, also in an
 | fault | what happens | more |
 |---|---|---|
 | handoff_never, handoff_garbage | a file in the allowed folder is not written, or holds rubbish | |
+| handoff_deleted | a file in the allowed folder is written and deleted again | |
 | ignore_clear | `/clear` does nothing | |
 | hang | stays busy | `seconds`, or `until` a file appears |
 | dialog | asks a question | `at`: start or turn |
@@ -28,6 +29,7 @@ KINDS = frozenset(
     [
         "handoff_never",
         "handoff_garbage",
+        "handoff_deleted",
         "ignore_clear",
         "hang",
         "dialog",

@@ -61,6 +61,8 @@ def write(path: str, arguments: Mapping[str, object], settings: Settings, faults
         os.makedirs(os.path.dirname(path), exist_ok=True)
         with open(path, "wb") as file:
             file.write(content)
+        if settings.allows(path) and faults.strike("handoff_deleted"):
+            os.unlink(path)
     except OSError as error:
         return Result(False, f"Error: {error}")
     return Result(True, f"Wrote {content.count(10)} lines to {path}")

@@ -22,6 +22,8 @@ _OPENCODE_QUIET = {
     "OPENCODE_DISABLE_DEFAULT_PLUGINS": "1",
     "OPENCODE_DISABLE_LSP_DOWNLOAD": "1",
     "OPENCODE_DISABLE_MODELS_FETCH": "1",
+    "OPENCODE_DISABLE_FFF": "1",
+    "OPENCODE_EXPERIMENTAL_DISABLE_FILEWATCHER": "1",
     "npm_config_registry": "http://127.0.0.1:9",  # at every start it would install a package into its configuration
 }
 # Every start of an older model proposes a newer one, unless that was answered before.
@@ -118,11 +120,32 @@ def opencode_environment(
             "$schema": "https://opencode.ai/config.json",
             "autoupdate": False,
             "share": "disabled",
+            "snapshot": False,
             "model": "rehearsal/rehearsal-1",
             "provider": {"rehearsal": {**provider, "models": {"rehearsal-1": model}}},
         }
         config.write_text(json.dumps(settled, indent=2), encoding="utf-8")
-    return {**private_environment(home, env=env), "PWD": str(project), **_OPENCODE_QUIET}
+    return {
+        **private_environment(home, env=env),
+        "PWD": str(project),
+        "OPENCODE_MODELS_PATH": str(_lighten_opencode(home, config.parent)),
+        **_OPENCODE_QUIET,
+    }
+
+
+def _lighten_opencode(home: Path, config: Path) -> Path:
+    """Spare it more than half of its work; gives the catalogue that it is to read.
+
+    Its own catalogue of some thousand models is decoded, sent to its screen and kept there several times over before
+    the first answer. What npm would install counts as installed by this lock file; and its screen stands still.
+    """
+    catalogue, state = home / "opencode-models.json", home / ".local" / "state" / "opencode"
+    for folder in (state, config / "node_modules"):
+        folder.mkdir(mode=0o700, parents=True, exist_ok=True)
+    _write_new(catalogue, {})
+    _write_new(state / "kv.json", {"animations_enabled": False})
+    _write_new(config / "package-lock.json", {"packages": {"": {"dependencies": {"@opencode-ai/plugin": "*"}}}})
+    return catalogue
 
 
 def gemini_environment(

@@ -131,7 +131,7 @@ class ScriptedModel:
         with self._changed:
             self._rules.append(_Rule(thought, pattern, kind, times))
 
-    def wait_for(self, predicate: Callable[[Recorded], object], timeout: float = 20.0) -> Recorded:
+    def wait_for(self, predicate: Callable[[Recorded], object], timeout: float = 90.0) -> Recorded:
         """The first request, past or to come, that fits. TimeoutError tells what came instead."""
         with self._changed:
             found = self._changed.wait_for(lambda: next(filter(predicate, self.requests), None), timeout)

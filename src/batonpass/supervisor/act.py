@@ -19,7 +19,7 @@ from batonpass.supervisor.line import status_line
 from batonpass.supervisor.offers import Offers
 from batonpass.supervisor.settings import Settings
 from batonpass.supervisor.starter import Starter, born_full_sentence, frequent_sentence
-from batonpass.supervisor.watch import Watch
+from batonpass.supervisor.watch import STARTS_KEPT, Started, Watch
 from batonpass.transcripts.events import Compacted
 
 log = logging.getLogger(__name__)
@@ -114,11 +114,11 @@ class Supervisor:
     def follow_word(self, watch: Watch) -> None:
         """Move along when the agent itself says that another conversation is in front."""
         if watch.follow_word():
-            self.started(watch, watch.starts[-1].source, self.clock.now())
+            self.started(watch, watch.starts[-1].source, self.clock.now(), by_word=True)
 
-    def started(self, watch: Watch, source: str | None, at: float) -> None:
-        """Keep that a conversation began: after a crash it tells whether the baton was passed."""
-        data = {"agent_session": watch.conversation.agent_session, "source": source}
+    def started(self, watch: Watch, source: str | None, at: float, *, by_word: bool = False) -> None:
+        """Keep that a conversation began: after a crash it tells whether the baton was passed, and who told of it."""
+        data = {"agent_session": watch.conversation.agent_session, "source": source, "by_word": by_word}
         self.store.add_event("SESSION_STARTED", at, watch.session.id, None, data)
 
     def reopen(self, watch: Watch) -> None:
@@ -129,7 +129,16 @@ class Supervisor:
         if not session.adopted:
             heard = self.store.events(session=session.id, name="HOOKS_HEARD")
             watch.hooks_seen = sum(event.data.get("agent") == session.agent for event in heard)
+        watch.starts = self._starts(session)
         self.add(watch)
+
+    def _starts(self, session: Session) -> list[Started]:
+        """The conversations that the session has been in, up to the one that is followed: a crash may have come before
+        a later one was, which its agent's word then tells of."""
+        events = self.store.events(session=session.id, name="SESSION_STARTED", limit=STARTS_KEPT)
+        starts = [Started(e.at, str(e.data.get("agent_session")), _text(e.data.get("source"))) for e in events]
+        last = max((n for n, start in enumerate(starts) if start.agent_session == session.agent_session), default=-1)
+        return starts[: last + 1]
 
     async def _stopped(self, watch: Watch, report: HookReport) -> None:
         """The end of a turn: decide on its usage, and keep the hook while a cycle is about to ask."""
@@ -350,3 +359,7 @@ class Supervisor:
     def zone(self, watch: Watch) -> str:
         decision = self.standing(watch).decision
         return decision.zone if decision else UNKNOWN
+
+
+def _text(value: object) -> str | None:
+    return value if isinstance(value, str) else None

@@ -109,6 +109,11 @@ class Conversation:
         """Whether the agent said anything after that moment."""
         return any(isinstance(event, Said) and event.at > moment for event in self.log)
 
+    def waits_since(self, moment: float) -> bool:
+        """Whether it was there at that moment, and no person has said anything since."""
+        there = any(event.at <= moment for event in self.log)
+        return there and not any(_by_person(event) and event.at > moment for event in self.log)
+
     @property
     def failure(self) -> Failed | None:
         """The error that the last turn ended with; None when it ended otherwise, or another has begun since."""

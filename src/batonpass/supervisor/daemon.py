@@ -18,7 +18,7 @@ from pathlib import Path
 from batonpass import __version__, notify
 from batonpass.clock import Clock, SystemClock
 from batonpass.cycle.case import Case
-from batonpass.cycle.giving import give
+from batonpass.cycle.giving import give, give_resumed
 from batonpass.cycle.stage import Hold, Probe, Stage, at_once, nothing
 from batonpass.cycle.workflow import Engine
 from batonpass.cycle.writing import draft_from_facts
@@ -36,6 +36,7 @@ from batonpass.supervisor.keys import Keys
 from batonpass.supervisor.launch import PaneLauncher
 from batonpass.supervisor.outage import Outage
 from batonpass.supervisor.panes import Panes
+from batonpass.supervisor.promises import Promises
 from batonpass.supervisor.setbacks import Setbacks
 from batonpass.supervisor.settings import Settings
 from batonpass.supervisor.slots import Slots, StoreLease
@@ -89,6 +90,7 @@ class Daemon:
         self._engine = Engine(url, self.host, self.stage)
         self._health = Health(self.supervisor, self.terminal, self._bring_back)
         self._setbacks = Setbacks(self.supervisor, partial(give, self.stage))
+        self.promises = Promises(self.supervisor, partial(give_resumed, self.stage))
         self._looking_at_setbacks: asyncio.Task[None] | None = None
         self.spool = Spool(root, self.store, self.host)
         self.outage = Outage(self.store, self.clock, self._catch_up)
@@ -219,6 +221,7 @@ class Daemon:
     async def _look_at_setbacks(self) -> None:
         try:
             await self._setbacks.look()
+            await self.promises.look()
         except StoreAway:
             log.debug("setbacks are looked at again when the store is back")
         except Exception:

@@ -6,15 +6,18 @@ from dataclasses import replace
 
 from batonpass.agents.base import BoxState, LaunchError, Status
 from batonpass.agents.processes import alive, end
+from batonpass.cycle.moves import Step
 from batonpass.session import PaneRef, State
 from batonpass.supervisor import orders
 from batonpass.supervisor.act import Supervisor
-from batonpass.supervisor.watch import Watch
+from batonpass.supervisor.watch import RESTORING, Watch
 from batonpass.terminals.base import PaneGone, PaneInfo, Terminal, TerminalError
+from batonpass.terminals.last_words import last_words
 
 log = logging.getLogger(__name__)
 
 DIED = "SESSION_DIED"  # the event, with what the session did before, and whether tmux went with it
+_STARTING = (Step.PASS, Step.BACK, RESTORING)
 _DIALOG_SECONDS = 2.0  # a permission hook that is deciding looks like a dialog for a moment
 _SETTLED_LOOKS = 10
 _AGAIN_SECONDS = 60.0
@@ -38,6 +41,7 @@ class Health:
         self._box_seen: dict[tuple[str, int | None], int] = {}  # looks in a row, for each process of a session
         self._troubles: dict[str, str] = {}
         self._unheard: set[str] = set()
+        self._unanswered: set[tuple[str, int | None]] = set()
 
     async def look(self) -> None:
         """One round over every live session."""
@@ -62,6 +66,7 @@ class Health:
             self._supervisor.follow_word(watch)
             self._supervisor.take_news(watch)
             await self._check_hooks(watch)
+            await self._check_answers(watch)
             await self._tend(watch)
             await self._read_screen(watch)
             await self._check_dialog(watch)
@@ -84,13 +89,15 @@ class Health:
         return found
 
     async def _check_pane(self, watch: Watch, pane: PaneRef, panes: dict[PaneRef, PaneInfo] | None) -> None:
-        if panes is None or watch.step == "pass":
+        if panes is None:
             return
         info = panes.get(pane)
         if info is not None and info.dead and info.dead_status is None:
             info = await self._asked_again(pane) or info  # tmux may have missed its end, and looks when asked for one
         if info is not None:
             watch.see_title(info.title)
+        if watch.step in _STARTING:
+            return  # whoever starts it sees for itself whether it is there
         if info is None and await self._is_there(pane):
             return  # it was opened since they were listed
         if info is None:
@@ -106,7 +113,10 @@ class Health:
             await self._come_back(watch)
         elif info.dead:
             closed = watch.leaving or info.dead_status == 0
-            await self._gone(watch, f"its process ended with status {info.dead_status}", closed=closed)
+            why = f"its process ended with status {info.dead_status}"
+            if not closed and (words := await last_words(self._terminal(pane.socket), pane)):
+                why = f"{why}; its last words: {words}"
+            await self._gone(watch, why, closed=closed)
         elif watch.session.adopted and watch.status.state is State.DEAD:
             await self._gone(watch, "the agent in the pane has ended", closed=True)
         elif watch.status.state is State.DEAD:  # the pane's process has ended, and something of its own goes on there
@@ -199,6 +209,21 @@ class Health:
             session.id,
             f"{session.name}: {session.agent} does not run Baton's hooks (an administrator or its settings may forbid "
             "it); the session is followed by its record, and prompts are typed when it is idle",
+        )
+
+    async def _check_answers(self, watch: Watch) -> None:
+        """An agent's own interface that was to be there and does not answer is told once for each process."""
+        session, store = watch.session, self._supervisor.store
+        if (session.id, session.pid) in self._unanswered or watch.agent.answers(watch.binding) is not False:
+            return
+        self._unanswered.add((session.id, session.pid))
+        if any(event.data.get("pid") == session.pid for event in store.events(session=session.id, name="UNANSWERED")):
+            return  # an earlier daemon has told it
+        store.add_event("UNANSWERED", self._supervisor.clock.now(), session.id, None, {"pid": session.pid})
+        await self._supervisor.notify(
+            session.id,
+            f"{session.name}: {session.agent} does not answer on its port (another program may hold it); "
+            "the session is followed by its record, and prompts are typed when it is idle",
         )
 
     async def _check_dialog(self, watch: Watch) -> None:

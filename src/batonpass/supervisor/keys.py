@@ -39,6 +39,7 @@ TEXT = "text"
 BUSY = "busy"
 MODE = "mode"
 UNSENT = "unsent"
+MOVED = "moved"
 
 
 class Keys:
@@ -61,6 +62,8 @@ class Keys:
             return NotReady(GONE, "the agent's process is gone")
         if watch.status.state is State.WAITING:
             return NotReady(DIALOG, f"the agent waits for a person: {watch.status.waiting_for or 'a dialog'}")
+        if watch.left_for is not None:
+            return moved()
         if not watch.idle():
             return NotReady(BUSY, f"the agent says it is {watch.status.state}")
         return await self._look(watch)
@@ -93,13 +96,17 @@ class Keys:
         """Return when the session can be typed into; raises NotReady with the last obstacle after that time.
 
         True when the box holds `own`, a text of ours that could not be sent before; else it is empty. `sent` is one
-        that we have just sent, and that may still be seen for a moment: nobody else has typed it.
+        that we have just sent, and that may still be seen for a moment: nobody else has typed it. What is to be typed
+        is meant for the conversation that is followed now: another one does not become ready for it.
         """
+        meant = watch.conversation
         deadline = self._clock.ticks() + seconds
         reading_since: float | None = None
         looked, typed_in = 0, False
         while True:
             obstacle = await self.obstacle(watch)
+            if watch.conversation is not meant:
+                raise moved()
             if obstacle is None and not typed_in:
                 return False
             if obstacle is None:
@@ -185,10 +192,15 @@ class Keys:
 
     async def _wait_for_text(self, watch: Watch, text: str, busy: float) -> None:
         """Wait until the box shows what was pasted, and only that: a person may have typed in between."""
+        meant = watch.conversation
         await self._clock.sleep(watch.agent.paste_seconds)
         deadline = self._clock.ticks() + _SHOWN_SECONDS
         while self._clock.ticks() < deadline:
             if await self._still_in_box(watch, text):
+                watch.refresh()
+                if watch.left_for is not None or watch.conversation is not meant:
+                    await self.take_back(watch, text)
+                    raise moved()
                 if watch.agent.status(watch.binding).state is State.IDLE:
                     return
                 watch.refresh()
@@ -220,6 +232,10 @@ class Keys:
         if box.state is not BoxState.TEXT:
             return False
         return shows_only(watch.agent, box.text, text)
+
+
+def moved() -> NotReady:
+    return NotReady(MOVED, "the agent says that another conversation is in front")
 
 
 def _moved(watch: Watch, since: Status) -> bool:

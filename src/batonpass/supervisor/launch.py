@@ -6,6 +6,7 @@ import secrets
 import shutil
 import sys
 from collections.abc import Callable, Mapping
+from contextlib import suppress
 from dataclasses import dataclass, replace
 from pathlib import Path
 
@@ -22,8 +23,10 @@ from batonpass.supervisor.offers import Offers
 from batonpass.supervisor.orders import Order, Start, Successor
 from batonpass.supervisor.watch import Watch
 from batonpass.terminals.base import Terminal, TerminalError
+from batonpass.terminals.last_words import last_words
 
 ENTRY = (sys.executable, "-I", "-S", os.path.abspath(_entry.__file__))
+_LAST_LOOKS = 20
 _BEGAN = "began"  # the file that names the handoff which a session was started from
 # What a pane's own environment must decide, not that of whoever asked for the session.
 _OF_THE_PANE = ("TMUX", "TMUX_PANE", "BATON_SESSION", "STY", "WINDOWID")
@@ -136,8 +139,7 @@ class PaneLauncher:
             raise
         await end(left, self._clock)
         watch.session = replace(watch.session, pane=info.ref, pid=info.pid, state=State.STARTING)
-        watch.status = Status(State.STARTING)
-        watch.changed()
+        self._starts(watch)
         return launch.agent_session
 
     async def reopen_pane(self, watch: Watch, *, kick: str | None, resume: str | None, socket: str) -> None:
@@ -150,7 +152,12 @@ class PaneLauncher:
         watch.session = replace(
             session, name=info.session_name, pane=info.ref, pid=info.pid, state=State.STARTING, ended=None
         )
+        self._starts(watch)
+
+    def _starts(self, watch: Watch) -> None:
+        """Another process: what the one before said of itself does not hold for it."""
         watch.status = Status(State.STARTING)
+        watch.see_title("")
         watch.changed()
 
     async def replaced(self, watch: Watch, pid: int | None) -> bool:
@@ -165,6 +172,19 @@ class PaneLauncher:
             watch.session = replace(watch.session, pid=info.pid, state=State.STARTING)
             watch.status = Status(State.STARTING)
         return True
+
+    async def last_words(self, watch: Watch) -> str:
+        """What the session's pane shows last, all of it where its process has ended; "" where nobody can tell."""
+        pane = watch.session.pane
+        if pane is None:
+            return ""
+        terminal = self._terminal(pane.socket)
+        with suppress(TerminalError):
+            for _ in range(_LAST_LOOKS):
+                if not watch.gone or (await terminal.info(pane)).dead:
+                    break
+                await self._clock.sleep(0.1)  # what it printed is still on its way to the screen
+        return await last_words(terminal, pane)
 
     def _argv(self, session: str) -> list[str]:
         return [*ENTRY, "become", session, str(self._home)]

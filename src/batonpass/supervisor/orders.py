@@ -2,12 +2,12 @@
 
 import json
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import asdict, dataclass, field, replace
 from pathlib import Path
 from typing import Any
 
 from batonpass import agents
-from batonpass.agents.wishes import Approval, Wishes
+from batonpass.agents.wishes import Approval, Size, Wishes
 from batonpass.config import Config
 from batonpass.disk import write_private
 from batonpass.session import Session
@@ -24,6 +24,7 @@ class Start:
     configured: Approval | None = None  # by the user's configuration, for this agent and no other
     model: str | None = None
     permission_mode: str | None = None
+    wanted: Wishes | None = None  # of the session when it was started, also what this agent has no words for
 
 
 @dataclass(frozen=True, slots=True)
@@ -65,8 +66,7 @@ def passed_on(order: Order, session: Session, to: Successor, *, anew: bool = Fal
     Only the first agent comes back with its own arguments, unless that is to be made `anew` as well.
     """
     left = _left(order, session)
-    wanted = agents.get(session.agent).wishes(left.args, left.model, left.permission_mode)
-    now = _approval(session.agent, left)
+    wanted, now = _wanted(session.agent, left), _approval(session.agent, left)
     # What is configured for a stand-in holds for that one alone: the session is still allowed what it was before.
     allowed = order.approval if left.configured and now is left.configured else now
     order = replace(order, approval=allowed, others={**order.others, session.agent: left})
@@ -96,12 +96,28 @@ def _left(order: Order, session: Session) -> Start:
     )
 
 
+def _wanted(agent: str, left: Start) -> Wishes:
+    """What the session wants now: what it wanted when this agent took over, for that may have no words for it.
+
+    A model of another class than it was started with was chosen since. Where it was started with none, or with one
+    that is configured for it alone, the class that it has is not the user's word. Folders are nobody's to add later.
+    """
+    asked = agents.get(agent)
+    now = asked.wishes(left.args, left.model, left.permission_mode)
+    if left.wanted is None:
+        return now
+    given = asked.wishes(left.args, None, None).size
+    chosen = now.size if given and now.size is not given else None
+    return replace(left.wanted, size=chosen or left.wanted.size or now.size)
+
+
 def _translated(wanted: Wishes, allowed: Approval | None, to: Successor) -> Start:
     heir = agents.get(to.agent)
     said = heir.wishes(to.args, None, None)
     further = replace(wanted.besides(said), approval=None)
     approval = None if said.approval else allowed or (None if heir.asks else Approval.ASK)
-    return Start((*to.args, *heir.arguments(further, to.models)), approval, said.approval)
+    args = (*to.args, *heir.arguments(further, to.models))
+    return Start(args, approval, said.approval, wanted=replace(wanted, approval=None))
 
 
 def _came_back(order: Order) -> Start:
@@ -134,7 +150,8 @@ def write(folder: Path, order: Order) -> None:
 
 
 def _plain(start: Start) -> dict[str, object]:
-    return {name: getattr(start, name) for name in Start.__dataclass_fields__}
+    fields = {name: getattr(start, name) for name in Start.__dataclass_fields__}
+    return {**fields, "wanted": asdict(start.wanted) if start.wanted else None}
 
 
 def read(folder: Path, agent: str) -> Order | None:
@@ -157,7 +174,14 @@ def _start(kept: Any) -> Start:
     if isinstance(kept, list):  # as an earlier version wrote it
         return Start(tuple(kept))
     approvals = {name: _known(kept.get(name)) for name in ("approval", "configured")}
-    return Start(**{**kept, **approvals, "args": tuple(kept["args"])})
+    return Start(**{**kept, **approvals, "args": tuple(kept["args"]), "wanted": _wishes(kept.get("wanted"))})
+
+
+def _wishes(kept: Any) -> Wishes | None:
+    if kept is None:
+        return None
+    size = Size(kept["size"]) if kept.get("size") else None
+    return Wishes(size, folders=tuple(str(folder) for folder in kept.get("folders", ())))
 
 
 def _known(approval: object) -> Approval | None:

@@ -5,7 +5,7 @@ for, who can go on meanwhile, and when the first choice is to have the work agai
 """
 
 from collections.abc import Mapping
-from dataclasses import asdict, dataclass, field, replace
+from dataclasses import asdict, dataclass, field
 from enum import StrEnum
 from typing import Any
 
@@ -39,7 +39,8 @@ class Setback:
     down: Mapping[str, float] = field(default_factory=dict)  # agents that do not serve, and until when
     to: str | None = None  # switching: who is to take over,
     cycle: str | None = None  # and the cycle that sees to it; chosen before it is started
-    missed: int = 0  # switches that did not happen since the work went on last
+    missed: int = 0  # switches that did not happen since the work went on last,
+    because: str = ""  # and what kept the last of them
 
     def away(self, agent: str) -> bool:
         return self.first is not None and agent != self.first
@@ -55,7 +56,7 @@ class Setback:
         """The same once this agent works: well, or away from its first choice, which has a date of its own."""
         down = {name: until for name, until in self.down.items() if name != agent}
         if self.away(agent):
-            return replace(self, phase=Phase.AWAY, until=None, tries=0, to=None, cycle=None, missed=0, down=down)
+            return Setback(Phase.AWAY, at=self.at, kind=self.kind, mark=self.mark, first=self.first, down=down)
         return Setback(at=self.at, down=down)
 
     def seen(self, agent: str) -> "Setback":

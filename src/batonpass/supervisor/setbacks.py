@@ -10,6 +10,7 @@ from batonpass.clock import iso
 from batonpass.cycle.giving import channel_of
 from batonpass.delivery import Delivery, tag
 from batonpass.handoff import prompts
+from batonpass.session import State
 from batonpass.store import CycleRecord
 from batonpass.supervisor.act import Supervisor
 from batonpass.supervisor.keys import NotReady
@@ -69,9 +70,15 @@ class Setbacks:
 
     def _at_rest(self, watch: Watch) -> bool:
         """Whether nobody else acts on the session; a cycle that is taken up again is in the store before it acts."""
-        if watch.gone or watch.step is not None or self._supervisor.starter.starting(watch.session.id):
+        if watch.gone and not self._left_for_dead(watch):
+            return False
+        if watch.step is not None or self._supervisor.starter.starting(watch.session.id):
             return False
         return self._store.running_cycle(watch.session.id) is None
+
+    def _left_for_dead(self, watch: Watch) -> bool:
+        """Whether a switch left nobody alive in the pane: the next agent can still go on from the handoff."""
+        return watch.session.state is State.DEAD and self.of(watch.session.id).phase is Phase.SWITCHING
 
     async def _look_at(self, watch: Watch, known: Setback, failed: Failed | None, new: bool) -> None:
         match known.phase:
@@ -113,18 +120,22 @@ class Setbacks:
         back = known.down.get(agent, now)
         limits = self._supervisor.config(watch.session.project).quota
         match choose(known.kind, back, now, self._others(watch, known), limits):
-            case Wait(until):
+            case Wait(until) if not watch.gone:
                 mark = tag(secrets.token_hex(4), _AGAIN, known.tries)
                 self._keep(watch, replace(known, phase=Phase.WAITING, until=until, mark=mark, to=None, cycle=None))
                 then = "it is told to go on" if until >= back else "somebody else can go on"
                 if not quiet:
-                    await self._tell(watch, f"{agent} stopped because of {what}; {then} at {iso(until)}")
+                    why = f", and {known.because}" if known.because else ""
+                    await self._tell(watch, f"{agent} stopped because of {what}{why}; {then} at {iso(until)}")
             case Switch(to):
                 await self._switch(watch, replace(known, first=known.first or agent), to, silent=True)
-            case Call():
+            case Wait() | Call():
                 self._keep(watch, replace(known, phase=Phase.STUCK, until=None, to=None, cycle=None))
+                if watch.gone:
+                    return  # that the handoff is pending was told
                 help_ = "sign in to it in its pane, then send it any prompt"
-                await self._tell(watch, f"{agent} cannot go on: {what}, and `agents:` names nobody else; {help_}")
+                nobody = known.because or "`agents:` names nobody else"
+                await self._tell(watch, f"{agent} cannot go on: {what}, and {nobody}; {help_}")
 
     def _others(self, watch: Watch, known: Setback) -> dict[str, float]:
         """Who else can go on, and from when: the first choice, then as the user lists them."""
@@ -203,8 +214,8 @@ class Setbacks:
         later = _refused_until(tried) or put_off(known.missed, now, limits)
         # One that was started can do nothing for the others; where none was, the reason holds for all of them.
         names = [to] if tried.data.get("started") else self._others(watch, known)
-        again = replace(_with_down(known, dict.fromkeys(names, later)), missed=known.missed + 1)
-        await self._act(watch, again)
+        missed = replace(_with_down(known, dict.fromkeys(names, later)), missed=known.missed + 1)
+        await self._act(watch, replace(missed, because=tried.note or ""))
 
     def _keep(self, watch: Watch, setback: Setback) -> None:
         self._known[watch.session.id] = setback

@@ -184,7 +184,10 @@ def policy_of(cycle: CycleRecord, *, auto_continue: bool, force: bool = False) -
         return Policy(auto_continue=False, why_not="it was rescued from its record")
     if cycle.data.get("to"):
         silent = cycle.data.get("silent") is True
-        return Policy(way=Way.SWITCH, force=force or silent, auto_continue=auto_continue, silent=silent)
+        attended = cycle.data.get("by_person") is True
+        return Policy(
+            way=Way.SWITCH, force=force or silent, auto_continue=auto_continue, silent=silent, attended=attended
+        )
     return Policy(force=force, auto_continue=auto_continue)
 
 

@@ -6,18 +6,21 @@ from dataclasses import dataclass, replace
 from itertools import pairwise
 from pathlib import Path
 
-from batonpass.agents.base import Agent, BackgroundTask, Binding, HookKind, HookReport, Status
+from batonpass.agents.base import Agent, BackgroundTask, Binding, FrontUnknown, HookKind, HookReport, Status
 from batonpass.clock import Clock
 from batonpass.reading import CONFIDENCE, Forecast, Reading, Source, forecast
 from batonpass.session import Session, State
 from batonpass.supervisor.conversation import Conversation, News
 
+STARTS_KEPT = 20
+RESTORING = "restore"  # the step of a session that is being brought back; no cycle has it
 _READINGS = 60  # kept in memory for the forecast
 _CHARACTERS_PER_TOKEN = 4
 _EXACT = (Source.STATUSLINE, Source.TRANSCRIPT)  # counts of the provider's own; the others round or guess
 _TURN_SECONDS = 3.0  # a prompt that the agent does not go to work on within this time began no turn
 _TURNS = (HookKind.PROMPT, HookKind.STOP, HookKind.STOP_FAILED)
 _LIVE_SECONDS = 2.0  # a hook's report is not older than this, unless it waited for the daemon
+_UNTOLD_SECONDS = 3.0  # by then the hook of a conversation that began has told of it, or it never will
 _LATE_SOURCE_SECONDS = 20.0  # a worse source counts again when the better one has been silent this long
 
 
@@ -71,6 +74,7 @@ class Watch:
         self.heard: Callable[[News], None] = lambda news: None  # whoever acts on what a read brings
         self._others: dict[str, Agent] = {}  # who held conversations before a switch, by their ids
         self._prompted: float | None = None  # when a prompt came by hook that the agent has not gone to work on yet
+        self._named_since = self._followed_since = 0.0  # by the ticks: a conversation, by the agent's word and by ours
         self._waiters: set[asyncio.Event] = set()
 
     # -- waiting -------------------------------------------------------------------------------------
@@ -133,6 +137,8 @@ class Watch:
             return False
         if status == self.status:
             return False
+        if status.agent_session != self.status.agent_session:
+            self._named_since = self.clock.ticks()
         self.status = status
         self._prompted = None  # it has spoken for itself since
         if status.state is not State.DEAD:  # whether it died or was closed is told by its pane
@@ -158,6 +164,18 @@ class Watch:
     def _answered_unheard(self) -> bool:
         """Whether it is idle after an answer: not every record tells ends of turns, and a resumed one has old ones."""
         return self.status.state is State.IDLE and self.conversation.has_answered_since(self.session.created)
+
+    @property
+    def left_for(self) -> str | None:
+        """The conversation that the agent itself calls the one in front, where another one is followed here.
+
+        It lasts for a moment at every clear, until the hook comes; for longer when that was lost. Nothing is to be
+        typed meanwhile: it would go to the wrong one.
+        """
+        said, followed = self.status.agent_session, self.conversation.agent_session
+        if said is None or not followed or said == followed or (self.agent.starts_with_prompt and self._began(said)):
+            return None
+        return said
 
     def idle(self) -> bool:
         """Idle by the agent's own word, with no hook of its turn still open, and no prompt just given to it."""
@@ -236,9 +254,10 @@ class Watch:
     def begin(self, agent_session: str, transcript: Path | None, source: str | None, at: float) -> bool:
         """A conversation begins or goes on; True when it is another one than before."""
         self.starts.append(Started(at, agent_session, source))
-        del self.starts[:-20]
+        del self.starts[:-STARTS_KEPT]
         moved = agent_session != self.conversation.agent_session
         if moved:
+            self._followed_since = self.clock.ticks()
             if self.conversation.agent_session:
                 self.past = [*self.past, self.conversation][-3:]
             self.conversation = Conversation(agent_session, transcript, self.agent.record)
@@ -249,17 +268,23 @@ class Watch:
         return moved
 
     def follow_word(self) -> bool:
-        """Where no hook tells, follow the agent's own word on which conversation is in front; True when it moved."""
+        """Where no hook tells, follow the agent's own word on which conversation is in front; True when it moved.
+
+        Where hooks run they are waited for: the word comes before them, and what they bring along comes with them.
+        """
         if self.session.pid is None or self.gone:
             return False
         if self.agent.starts_with_prompt and self._began_unheard():
             return True
-        if self.hooks_seen:
+        if self.hooks_seen and not self._hook_was_lost():
             return False
         said = self.status.agent_session
         if said is None or (said == self.conversation.agent_session and self.conversation.transcript is not None):
             return False
-        found = self.agent.find(self.session.pid)
+        try:
+            found = self.agent.find(self.session.pid)
+        except FrontUnknown:
+            return False  # the one known so far goes on to hold
         if found is None or found.agent_session is None:
             return False
         if found.agent_session != self.conversation.agent_session:
@@ -268,9 +293,17 @@ class Watch:
             self._follow(found.transcript)
         return False
 
+    def _hook_was_lost(self) -> bool:
+        """Whether the agent has named another conversation for so long that no hook will tell of it any more."""
+        since = max(self._named_since, self._followed_since)
+        return self.left_for is not None and self.clock.ticks() - since >= _UNTOLD_SECONDS
+
+    def _began(self, agent_session: str) -> bool:
+        return any(start.agent_session == agent_session for start in self.starts)
+
     def _how(self, agent_session: str) -> str:
         """In which way a conversation came to the front that only the agent's own word tells of."""
-        if any(start.agent_session == agent_session for start in self.starts):
+        if self._began(agent_session):
             return "resume"
         return "clear" if self.conversation.agent_session else "startup"
 
@@ -283,7 +316,7 @@ class Watch:
     def _began_unheard(self) -> bool:
         """Follow a conversation that its agent names before any hook does. One that was left is not gone back to."""
         said = self.status.agent_session
-        if said is None or said == self.conversation.agent_session or any(s.agent_session == said for s in self.starts):
+        if said is None or said == self.conversation.agent_session or self._began(said):
             return False
         source = "clear" if self.conversation.agent_session else "startup"
         return self.begin(said, None, source, self.clock.now())

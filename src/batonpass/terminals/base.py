@@ -79,7 +79,9 @@ class Terminal(Protocol):
         """Every pane of the server; empty when no server runs."""
         ...
 
-    async def screen(self, pane: PaneRef) -> Screen: ...
+    async def screen(self, pane: PaneRef, *, above: int = 0) -> Screen:
+        """What it shows, and so many rows that have left it at the top."""
+        ...
 
     async def paste(self, pane: PaneRef, text: str) -> None:
         """Put text into the application as one bracketed paste, with no Enter. Raises PaneBusy."""

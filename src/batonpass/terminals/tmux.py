@@ -104,12 +104,12 @@ class Tmux:
             info = await self._look(pane)
         return info
 
-    async def screen(self, pane: PaneRef) -> Screen:
+    async def screen(self, pane: PaneRef, *, above: int = 0) -> Screen:
         """What the pane's application shows, main or alternate screen, and where its caret is."""
         rows, caret = await self._on(
             pane,
             [
-                [("capture-pane", "-e", "-p", "-t", pane.id)],
+                [("capture-pane", "-e", "-p", "-S", str(-above), "-t", pane.id)],
                 [("display-message", "-p", "-t", pane.id, "#{cursor_x} #{cursor_y}")],
             ],
             again=True,
@@ -148,7 +148,9 @@ class Tmux:
     async def respawn(self, pane: PaneRef, cwd: Path, argv: Sequence[str]) -> PaneInfo:
         """End what runs in the pane and run argv in its place; when it fails, what ran still runs."""
         run: Command = ("respawn-pane", "-k", "-t", pane.id, "-c", _folder(cwd), "--", *_program(argv))
-        await self._on(pane, [[("set-option", "-p", "-t", pane.id, "remain-on-exit", "on"), run]])
+        keep: Command = ("set-option", "-p", "-t", pane.id, "remain-on-exit", "on")
+        untitle: Command = ("select-pane", "-t", pane.id, "-T", "")  # agents tell their state by it
+        await self._on(pane, [[keep, run, untitle]])
         return await self.info(pane)
 
     async def close(self, pane: PaneRef) -> None:

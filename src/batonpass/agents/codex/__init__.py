@@ -17,6 +17,8 @@ from batonpass.agents.base import (
 )
 from batonpass.agents.codex import hooks_off, launch, record, status, wishes
 from batonpass.agents.codex import screen as display
+from batonpass.agents.codex.shared import Shared
+from batonpass.agents.codex.turns import Turns
 from batonpass.agents.hook_wire import text
 from batonpass.agents.usual import HookAnswers, Usual
 from batonpass.agents.wishes import Wishes
@@ -59,7 +61,8 @@ class Codex(HookAnswers, Usual):
     permit_path_at: tuple[str, ...] = ("tool_input", "command")  # a whole patch, each of whose files is looked at
 
     def __init__(self) -> None:
-        self._turns = status.Turns()
+        self._turns = Turns()
+        self._shared = Shared()
 
     def launch(self, order: LaunchOrder) -> Launch:
         return launch.launch(order, self.prime_parts)
@@ -106,13 +109,16 @@ class Codex(HookAnswers, Usual):
         return _WINDOW
 
     def find(self, pid: int) -> Found | None:
-        return status.find(pid)
+        return status.find(pid, self._turns, self._shared)
 
     def past(self, wanted: str, env: Mapping[str, str]) -> Past | None:
         return status.past(wanted, env)
 
     def status(self, binding: Binding) -> Status:
-        return status.status(binding, self._turns)
+        return status.status(binding, self._turns, self._shared)
+
+    def holds(self, binding: Binding) -> bool:
+        return status.holds(binding)
 
     def state_files(self, binding: Binding) -> Sequence[Path]:
         return (status.lock_folder(binding.env),)

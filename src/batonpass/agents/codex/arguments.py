@@ -4,6 +4,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 from batonpass.agents.base import LaunchError
+from batonpass.agents.options import once
 
 _VALUE = {
     "-c": "--config", "--config": "--config", "--enable": "--enable", "--disable": "--disable",
@@ -12,6 +13,7 @@ _VALUE = {
     "-p": "--profile", "--profile": "--profile", "-s": "--sandbox", "--sandbox": "--sandbox", "-C": "--cd",
     "--cd": "--cd", "--add-dir": "--add-dir", "-a": "--ask-for-approval", "--ask-for-approval": "--ask-for-approval",
 }  # fmt: skip
+_SINGLE = frozenset(_VALUE.values()) - {"--config", "--enable", "--disable", "--image", "--add-dir"}
 _CONVERSATION = ("resume", "fork")
 _PICKING = frozenset({"--last", "--all", "--include-non-interactive"})  # of these commands alone
 _OTHER_COMMANDS = frozenset(
@@ -97,7 +99,7 @@ def parse(args: Sequence[str]) -> Arguments:
             options.append(Option(name, (token, rest.pop(0))))
         else:
             options.append(Option(name or token, (token,)))
-    return _arranged(tuple(options), picked, words)
+    return _arranged(once(options, _SINGLE), picked, words)
 
 
 def _arranged(options: tuple[Option, ...], picked: list[str], words: list[str]) -> Arguments:

@@ -24,6 +24,7 @@ NOTICE = (
 
 # Marks of a surrounding Codex session or tmux pane: the new session has its own.
 _FOREIGN = frozenset({"CODEX_THREAD_ID", "CODEX_SESSION_ID", "TMUX", "TMUX_PANE", COMPACT_LIMIT})
+_ALONE = "--no-daemon"
 _LAYER = "/<session-flags>/config.toml"  # how Codex calls what came by flags
 _TIMEOUTS = {"ask": 30, "prime": 10, "compact": 10, "permit": 10, "note": 5, "event": 3}
 
@@ -44,7 +45,7 @@ def launch(order: LaunchOrder, prime_parts: int) -> Launch:
     else:
         command = () if restart else args.command
     prompt = order.kick if restart else args.prompt
-    argv = [executable, "--no-daemon", *_hook_flags(order, prime_parts), *_options(order, args, restart), *command]
+    argv = [executable, _ALONE, *_hook_flags(order, prime_parts), *_options(order, args, restart), *command]
     if prompt is not None:
         argv += ["--", prompt]
     env = environment(order.env)
@@ -64,7 +65,7 @@ def _options(order: LaunchOrder, args: Arguments, restart: bool) -> Iterator[str
     """The user's own options. A restart takes the model as it was last, for the user may have switched it."""
     switched = order.model if restart else None
     for option in args.options:
-        if not (switched and option.name == "--model"):
+        if option.name != _ALONE and not (switched and option.name == "--model"):
             yield from option.tokens
     if switched:
         yield from ("--model", switched)

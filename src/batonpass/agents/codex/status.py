@@ -4,77 +4,29 @@ It keeps a lock for each conversation from the moment it begins, also after a cl
 the first prompt on. Where the system shows no processes in /proc, only the rollout speaks.
 """
 
-import os
 import re
 from collections.abc import Mapping
-from dataclasses import dataclass, field
-from datetime import datetime
+from dataclasses import dataclass
 from pathlib import Path
 
 from batonpass.agents import processes
-from batonpass.agents.base import Binding, Found, Past, Status
+from batonpass.agents.base import Binding, Found, FrontUnknown, Past, Status
 from batonpass.agents.codex.launch import codex_home
+from batonpass.agents.codex.shared import LOCKS, Shared, Talk, windows
+from batonpass.agents.codex.turns import Turns
 from batonpass.disk import open_plain
 from batonpass.session import State
 from batonpass.untrusted import decode
 
-LOCKS = "thread-writer-locks"
 _ID = r"[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}"
 _LOCK = re.compile(rf"{LOCKS}/({_ID})\.lock$")
 _ROLLOUT = re.compile(rf"/rollout-[^/]*-({_ID})\.jsonl$")
-_TURN = re.compile(rb'"(?:task_started|task_complete|turn_aborted)"')
+_DATABASE = re.compile(r"/state_\d+\.sqlite$")
 _BLOCK = 1 << 20
-
-
-@dataclass(slots=True)
-class _Read:
-    """How far a rollout was read, and whether a turn was under way there."""
-
-    inode: int = 0
-    offset: int = 0
-    busy: bool = False
-    since: float | None = None
-
-
-@dataclass(slots=True)
-class Turns:
-    """Follows rollouts for the begin and the end of turns; only what was appended is read."""
-
-    _read: dict[Path, _Read] = field(default_factory=dict)
-
-    def of(self, rollout: Path) -> tuple[bool, float | None] | None:
-        """Whether a turn is under way, and since when that is so; None as long as there is no file."""
-        try:
-            stream = open_plain(rollout)
-        except OSError:
-            return None
-        with stream:
-            facts = os.fstat(stream.fileno())
-            known = self._read.get(rollout)
-            if known is None or known.inode != facts.st_ino or known.offset > facts.st_size:
-                known = self._read[rollout] = _Read(inode=facts.st_ino)
-            stream.seek(known.offset)
-            held = b""
-            while block := stream.read(_BLOCK):
-                *lines, held = (held + block).split(b"\n")
-                for line in lines:
-                    known.offset += len(line) + 1
-                    _take(known, line)
-        return known.busy, known.since
-
-
-def _take(known: _Read, line: bytes) -> None:
-    if not _TURN.search(line):
-        return
-    try:
-        entry = decode(line)
-        payload = entry.get("payload") if isinstance(entry, dict) else None
-        kind = payload.get("type") if isinstance(payload, dict) else None
-        if isinstance(entry, dict) and kind in ("task_started", "task_complete", "turn_aborted"):
-            known.since = datetime.fromisoformat(str(entry.get("timestamp"))).timestamp()
-            known.busy = kind == "task_started"
-    except ValueError:
-        return
+_UNTOLD = (
+    "the Codex in this pane works through its shared background server, which does not tell which conversation is in "
+    "front there; send it a prompt, or type /clear where another window shows the same one, and adopt it again"
+)
 
 
 @dataclass(frozen=True, slots=True)
@@ -83,52 +35,70 @@ class _Open:
 
     held: frozenset[str]
     rollouts: Mapping[str, Path]
+    database: bool  # of Codex's own: it is one, whatever else it holds
 
     def fresh(self, after: str) -> str | None:
         """The newest conversation that nobody has spoken in, if it began after that one: ids sort by time."""
         return max((one for one in self.held if one not in self.rollouts and one > after), default=None)
 
 
-def status(binding: Binding, turns: Turns) -> Status:
+def status(binding: Binding, turns: Turns, shared: Shared) -> Status:
     """State by its own word. While a turn is under way, conversations that it begins are its sub-agents'."""
     if binding.pid is None:
         return Status(State.UNKNOWN)
     if not processes.alive(binding.pid):
         return Status(State.DEAD)
-    mine, rollout = binding.agent_session, binding.transcript
-    if mine is None and (found := find(binding.pid)) is not None:
-        # Its first prompt came before anybody looked, and no hook has told of it.
-        mine, rollout = found.agent_session, found.transcript
-    turn = turns.of(rollout) if rollout is not None else None
-    if turn is not None and turn[0] and not _left_behind(turn[1], binding.pid):
-        return Status(State.BUSY, mine, turn[1])
     holding = _open(binding.pid)
+    if not holding.held and (talk := shared.front(binding.pid, codex_home(binding.env), turns)):
+        return _of_talk(talk, turns)
+    mine, rollout = binding.agent_session, binding.transcript
+    if mine is None and (found := _newest(holding)) is not None:
+        # Its first prompt came before anybody looked, and no hook has told of it.
+        mine, rollout = found, holding.rollouts.get(found)
+    turn = turns.of(rollout) if rollout is not None else None
+    if turn is not None and turn.under_way(binding.pid):
+        return Status(State.BUSY, mine, turn.since)
     if fresh := holding.fresh(mine or ""):
         return Status(State.IDLE, fresh)
     if turn is not None:
-        return Status(State.IDLE, mine, turn[1])
+        return Status(State.IDLE, mine, turn.since)
     return Status(State.IDLE, mine) if mine in holding.held else Status(State.UNKNOWN)
 
 
-def _left_behind(began: float | None, pid: int) -> bool:
-    """Whether a turn was cut off with an earlier process: a conversation that was resumed is not in it any more."""
-    started = processes.started(pid)
-    return began is not None and started is not None and began < started - 1.0
+def _of_talk(talk: Talk, turns: Turns) -> Status:
+    turn = turns.of(talk.rollout)
+    if turn is None:
+        return Status(State.IDLE, talk.id)
+    return Status(State.BUSY if turn.under_way(talk.server) else State.IDLE, talk.id, turn.since)
 
 
-def find(pid: int) -> Found | None:
+def holds(binding: Binding) -> bool:
+    """Whether it holds the lock of the bound conversation; that it runs must do where no process is shown."""
+    if binding.pid is None or not processes.alive(binding.pid):
+        return False
+    return not processes.shown() or binding.agent_session in _open(binding.pid).held
+
+
+def find(pid: int, turns: Turns, shared: Shared) -> Found | None:
     """The Codex that runs as that process or below it, with the newest conversation that its user sees.
 
-    One that works through the shared background server holds nothing open itself, and is not found.
+    Raises FrontUnknown for one behind the shared background server that shows none of its own.
     """
-    holding = _open(pid)
+    holding, env = _open(pid), processes.environment(pid)
+    if not holding.held:
+        talk = shared.front(pid, codex_home(env), turns)
+        if talk is None and holding.database:
+            raise FrontUnknown(_UNTOLD)
+        return Found(pid, talk.id, talk.rollout if talk.rollout.exists() else None, env) if talk else None
+    newest = _newest(holding)
+    return Found(pid, newest, holding.rollouts.get(newest), env) if newest else None
+
+
+def _newest(holding: _Open) -> str | None:
     if any(not _meta(holding.rollouts[one]) for one in holding.held if one in holding.rollouts):
         return None  # just made, and nobody can tell yet whose it is
     seen = [one for one in holding.held if one not in holding.rollouts or _is_users(holding.rollouts[one])]
-    newest = max(seen, default=None)
-    if newest is None:
-        return None
-    return Found(pid, newest, holding.rollouts.get(newest), processes.environment(pid))
+    return max(seen, default=None)
 
 
 def past(wanted: str, env: Mapping[str, str]) -> Past | None:
@@ -167,13 +137,15 @@ def _meta(rollout: Path) -> Mapping[str, object]:
 def _open(pid: int) -> _Open:
     held: set[str] = set()
     rollouts: dict[str, Path] = {}
-    for process in processes.with_descendants(pid):
+    database = False
+    for process in windows(pid):
         for path in processes.open_files(process):
+            database = database or _DATABASE.search(path) is not None
             if lock := _LOCK.search(path):
                 held.add(lock[1])
             elif rollout := _ROLLOUT.search(path):
                 rollouts[rollout[1]] = Path(path)
-    return _Open(frozenset(held), rollouts)
+    return _Open(frozenset(held), rollouts, database)
 
 
 def lock_folder(env: Mapping[str, str]) -> Path:

@@ -16,6 +16,7 @@ _FLAGS = {
 _REVIEWED = "--approve-for-me"  # by a model, within the workspace
 _APPROVING = frozenset({"--sandbox", "--ask-for-approval", _ALL, _REVIEWED})
 _SETTINGS = ("sandbox_mode", "approval_policy")
+_REVIEWER, _PERSON, _MODEL = "approvals_reviewer", "user", "auto_review"
 
 
 def wishes(args: Sequence[str], model: str | None, mode: str | None) -> Wishes:
@@ -58,11 +59,24 @@ def approved(args: Arguments, approval: Approval) -> Arguments:
     """
     kept = (o for o in args.options if o.name not in _APPROVING and not _sets_approval(o.name, o.value))
     said = _FLAGS[approval] or _FLAGS[Approval.PLAN]
-    return Arguments((*kept, *parse(said).options), args.command, args.prompt)
+    return Arguments((*kept, *parse((*said, *_reviewer(args, approval))).options), args.command, args.prompt)
+
+
+def _reviewer(args: Arguments, approval: Approval) -> tuple[str, ...]:
+    """Who is asked, said outright: settings, and a conversation that is resumed, may name a model.
+
+    A model that the user chose for that stays only where it was asked within the workspace; else it could let
+    through what a person was to be asked about.
+    """
+    if approval is Approval.ALL:
+        return ()  # nobody is
+    chosen = args.values(_REVIEWED) or _last(_set(args, _REVIEWER)) not in (None, _PERSON)
+    who = _MODEL if chosen and approval is Approval.EDITS else _PERSON
+    return ("-c", f'{_REVIEWER}="{who}"')
 
 
 def _sets_approval(name: str, value: str) -> bool:
-    return name == "--config" and value.partition("=")[0].strip() in _SETTINGS
+    return name == "--config" and value.partition("=")[0].strip() in (*_SETTINGS, _REVIEWER)
 
 
 def _last(values: Sequence[str]) -> str | None:

@@ -5,6 +5,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 from batonpass.agents.base import LaunchError
+from batonpass.agents.options import once
 
 _VALUE = {
     "-m": "--model", "--model": "--model", "-p": "--prompt", "--prompt": "--prompt", "-i": "--prompt-interactive",
@@ -15,6 +16,11 @@ _VALUE = {
     "--session-file": "--session-file", "--session-id": "--session-id", "--delete-session": "--delete-session",
     "--include-directories": "--include-directories", "-o": "--output-format", "--output-format": "--output-format",
 }  # fmt: skip
+_MANY = frozenset(
+    {"--policy", "--admin-policy", "--allowed-mcp-server-names", "--allowed-tools", "--extensions"}
+    | {"--include-directories"}
+)
+_SINGLE = frozenset(_VALUE.values()) - _MANY
 _MAY_STAND_ALONE = frozenset({"--resume", "--worktree"})
 _CONVERSATION = frozenset({"--resume", "--session-id", "--session-file"})
 _NO_SESSION = frozenset(
@@ -89,10 +95,10 @@ def parse(args: Sequence[str]) -> Arguments:
             options.append(Option(name, (token, rest.pop(0))))
         else:
             options.append(Option(name or token, (token,)))
-    return _arranged(options, words)
+    return _arranged(once(options, _SINGLE), words)
 
 
-def _arranged(options: list[Option], words: list[str]) -> Arguments:
+def _arranged(options: Sequence[Option], words: list[str]) -> Arguments:
     other = (
         words[0] if words and words[0] in _COMMANDS else next((o.name for o in options if o.name in _NO_SESSION), None)
     )

@@ -1,18 +1,22 @@
 """Gemini CLI without a screen: its answer as a stream of JSON."""
 
+import re
 from collections.abc import Iterator, Mapping
 from contextlib import nullcontext
 from uuid import uuid4
 
 from batonpass.agents.gemini import Gemini, launch, resume, wishes
-from batonpass.agents.headless import Command, HeadlessOrder, Told
+from batonpass.agents.gemini.record import failure_of
+from batonpass.agents.headless import Command, HeadlessOrder, Told, TriesAgain
 from batonpass.agents.wishes import Wishes
 from batonpass.transcripts.events import Event, Failed, Said, ToolCalled, ToolReturned, TurnEnded
 from batonpass.untrusted import decode, identifier
 
+_AGAIN = re.compile(r"Attempt \d+ failed\b(.*)\. Retrying (?:after (\d+)ms|with backoff)\.\.\.(.*)")
+
 
 class GeminiHeadless:
-    """Satisfies `Headless`."""
+    """Satisfies `Headless` and `Overheard`."""
 
     name = "gemini"
 
@@ -59,9 +63,16 @@ class GeminiHeadless:
                 yield TurnEnded(at)
             case {"type": "result", "error": {"message": str(text)}}:
                 yield from self._said(at)
-                yield Failed(at, "other", text)
+                yield Failed(at, failure_of(text), text)
             case _:
                 pass
+
+    def overhear(self, line: bytes, at: float) -> TriesAgain | None:
+        found = _AGAIN.match(line.decode("utf-8", "replace"))
+        if found is None:
+            return None
+        words = f"{found[1].strip(': ')} {found[3].strip()}".strip()
+        return TriesAgain(Failed(at, failure_of(words), words), at + int(found[2]) / 1000 if found[2] else None)
 
     def _said(self, at: float) -> Iterator[Event]:
         """It prints its words in pieces; what follows them is the end of a message."""

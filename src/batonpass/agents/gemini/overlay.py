@@ -150,7 +150,8 @@ def _hooks(order: LaunchOrder) -> dict[str, list[dict[str, object]]]:
 
 
 def _hook(order: LaunchOrder, role: tuple[str, ...]) -> dict[str, object]:
-    command = shlex.join((*order.hook, *role))
+    # A `gemini -p` that a tool of the session runs inherits its home, and has this mark: it does not speak for it.
+    command = f'test -n "$GEMINI_CLI" || {shlex.join((*order.hook, *role))}'
     return {"type": "command", "name": f"baton {role[0]}", "command": command, "timeout": _TIMEOUTS[role[0]]}
 
 

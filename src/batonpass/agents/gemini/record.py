@@ -155,7 +155,7 @@ class Journal:
                     yield Interrupted(self._at)
             case "error":
                 if text.startswith(_MODEL_FAILED):
-                    yield Failed(self._at, _failure(text), text)
+                    yield Failed(self._at, failure_of(text), text)
             case _:
                 pass
 
@@ -215,7 +215,8 @@ def _output(result: object) -> str:
     return "\n".join(texts)
 
 
-def _failure(text: str) -> str:
+def failure_of(text: str) -> str:
+    """The kind of failure that its words tell."""
     return next((kind for pattern, kind in _FAILURES if pattern.search(text)), "other")
 
 

@@ -49,8 +49,7 @@ class Turns:
 
     _hooks: dict[str, Word] = field(default_factory=dict)
     _journals: dict[Path, _Followed] = field(default_factory=dict)
-    _seen: tuple[int, frozenset[object]] | None = None
-    _front: str | None = None
+    _front: dict[int, tuple[frozenset[object], str | None]] = field(default_factory=dict)  # by process
 
     def heard(self, session: str, kind: HookKind, at: float) -> None:
         """A hook of this conversation; one that waited in the spool has nothing to say against a later one."""
@@ -64,16 +63,18 @@ class Turns:
         return max((word for word in words if word), key=lambda word: word.at, default=None)
 
     def front(self, binding: Binding) -> str | None:
-        """The conversation in front: where no hook of the bound one was heard, what its process has on record."""
-        told = binding.agent_session in self._hooks
-        if told or binding.transcript is None or binding.pid is None:
+        """The conversation in front: the bound one, unless its process has begun another that no hook has told of."""
+        if binding.transcript is None or binding.pid is None:
             return binding.agent_session
+        seen, front = self._front.get(binding.pid, (frozenset(), None))
         with suppress(OSError):
-            seen = (binding.pid, _beside(binding.transcript.parent))
-            if seen != self._seen:
+            now = _beside(binding.transcript.parent)
+            if now != seen:
                 found = running.find(binding.pid)
-                self._seen, self._front = seen, found.agent_session if found else None
-        return self._front or binding.agent_session
+                front = found.agent_session if found else None
+                self._front[binding.pid] = now, front
+        # One that a hook told of is followed with that hook, and may have been left since.
+        return binding.agent_session if front is None or front in self._hooks else front
 
     def _told(self, journal: Path) -> Word | None:
         followed = self._journals.setdefault(journal, _Followed(Tail(journal, Journal())))

@@ -29,6 +29,7 @@ class OpenCode(Usual):
     starts_with_prompt = False
     says_waiting = False  # without its port it does not
     clears_with_prompt = True
+    resumes_with_prompt = False  # it begins with the prompt only where no conversation is named
     primes_with_prompt = False  # its kick brings the handoff along
     paste_seconds = 0.0  # once its box shows the text
     clear_seconds = 0.0
@@ -90,6 +91,11 @@ class OpenCode(Usual):
     def status(self, binding: Binding) -> Status:
         return status.status(binding, self._listener(binding))
 
+    def holds(self, binding: Binding) -> bool:
+        """Once its port answers, and knows the conversation: it says which one is in front only when that changes."""
+        word = self._listener(binding)
+        return word is not None and word.answers and word.knows(binding.agent_session)
+
     def _listener(self, binding: Binding) -> Word | None:
         """Whoever listens to the process's port; another process has another port."""
         server = Server.of(binding.env)
@@ -105,6 +111,10 @@ class OpenCode(Usual):
     def control(self, binding: Binding) -> Control | None:
         word = self._listener(binding)
         return Control(word, database(binding.env)) if word is not None and word.answers else None
+
+    def answers(self, binding: Binding) -> bool | None:
+        word = self._listener(binding)
+        return None if word is None else word.answers or (False if word.silent else None)
 
     def state_files(self, binding: Binding) -> Sequence[Path]:
         return (Path(f"{database(binding.env)}-wal"),)

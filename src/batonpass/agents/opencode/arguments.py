@@ -4,12 +4,14 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 from batonpass.agents.base import LaunchError
+from batonpass.agents.options import once
 
 _VALUE = {
     "-m": "--model", "--model": "--model", "-s": "--session", "--session": "--session", "--prompt": "--prompt",
     "--agent": "--agent", "--port": "--port", "--hostname": "--hostname", "--mdns-domain": "--mdns-domain",
     "--cors": "--cors", "--log-level": "--log-level",
 }  # fmt: skip
+_SINGLE = frozenset(_VALUE.values()) - {"--cors"}
 _CONVERSATION = frozenset({"--session", "--continue", "-c", "--fork", "--prompt"})  # they choose or begin one
 _COMMANDS = frozenset({
     "acp", "agent", "attach", "auth", "completion", "console", "db", "debug", "export", "generate", "github", "import",
@@ -69,5 +71,6 @@ def parse(args: Sequence[str]) -> Arguments:
         raise LaunchError(f"`opencode {words[0]}` begins no session that Baton could watch; run it without Baton.")
     if any(option.name == "--mini" for option in options):
         raise LaunchError("opencode's minimal interface cannot be watched; start it without --mini.")
-    chosen = tuple(option for option in options if option.name in _CONVERSATION)
-    return Arguments(tuple(o for o in options if o not in chosen), chosen, words[0] if words else None)
+    given = once(options, _SINGLE)
+    chosen = tuple(option for option in given if option.name in _CONVERSATION)
+    return Arguments(tuple(o for o in given if o not in chosen), chosen, words[0] if words else None)

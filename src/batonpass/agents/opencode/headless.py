@@ -1,18 +1,29 @@
 """opencode without a screen: `opencode run`, its answer as a stream of JSON."""
 
+import re
 from collections.abc import Iterator, Mapping
 
-from batonpass.agents.headless import Command, HeadlessOrder, Told
+from batonpass.agents.headless import Command, HeadlessOrder, Told, TriesAgain
 from batonpass.agents.opencode import OpenCode, launch, wishes
+from batonpass.agents.opencode.record import failed
+from batonpass.agents.setbacks import OVERLOADED, RATE_LIMIT
 from batonpass.agents.wishes import Wishes
 from batonpass.transcripts.events import Event, Failed, Said, ToolCalled, ToolReturned, TurnEnded
 from batonpass.untrusted import decode, identifier
 
 Part = Mapping[str, object]
 
+# Its log, on standard error: the one place where it says that a request failed while it goes on by itself.
+_LOGS = ("--print-logs", "--log-level", "ERROR")
+_REFUSED = re.compile(r'message="stream error".* small=false .*error\.error=(?:"((?:[^"\\]|\\.)*)"|(\S+))')
+_CLASS = re.compile(r"^\w*Error: ")
+_OVERLOADED = re.compile(
+    r"overloaded|unavailable|internal|server error|connect|socket|network|timed? ?out", re.IGNORECASE
+)
+
 
 class OpenCodeHeadless:
-    """Satisfies `Headless`."""
+    """Satisfies `Headless` and `Overheard`."""
 
     name = "opencode"
 
@@ -27,6 +38,7 @@ class OpenCodeHeadless:
             *(("--session", order.resume) if order.resume else ()),
             *(("--model", order.model) if order.model else ()),
             *wishes.arguments(Wishes(approval=order.approval), {}),
+            *(() if {"--print-logs", "--log-level"} & set(order.args) else _LOGS),
             *order.args,
         )
         return Command(argv, launch.environment(order.env), order.prompt.encode("utf-8", "replace"))
@@ -50,9 +62,17 @@ class OpenCodeHeadless:
                 yield TurnEnded(at)
             case "error":
                 error = said.get("error")
-                yield Failed(at, "other", _words(error if isinstance(error, dict) else {}))
+                yield failed(error if isinstance(error, dict) else {}, at)
             case _:
                 pass
+
+    def overhear(self, line: bytes, at: float) -> TriesAgain | None:
+        """It says in which words it was refused, and not until when: then what is no fault of a server is a limit."""
+        found = _REFUSED.search(line.decode("utf-8", "replace"))
+        if found is None:
+            return None
+        words = _CLASS.sub("", (found[1] or found[2]).replace('\\"', '"'))
+        return TriesAgain(Failed(at, OVERLOADED if _OVERLOADED.search(words) else RATE_LIMIT, words))
 
 
 def _tool(part: Part, at: float) -> Iterator[Event]:
@@ -65,9 +85,3 @@ def _tool(part: Part, at: float) -> Iterator[Event]:
     code = metadata.get("exit") if isinstance(metadata, Mapping) else None
     ok = facts.get("status") == "completed" and code in (None, 0)
     yield ToolReturned(at, call, ok, output if isinstance(output, str) else "")
-
-
-def _words(error: Mapping[str, object]) -> str:
-    data = error.get("data")
-    told = data.get("message") if isinstance(data, Mapping) else None
-    return str(told or error.get("message") or error.get("name") or "")

@@ -116,7 +116,7 @@ def _assistant(info: Entry, parts: Sequence[Entry]) -> Iterator[Keyed]:
         return
     at = _time(completed) or begun
     if error := mapping(info.get("error")):
-        yield f"{identity} end", _failed(error, at)
+        yield f"{identity} end", failed(error, at)
     elif not info.get("summary") and info.get("finish") and info.get("finish") not in _GOES_ON:
         yield f"{identity} end", TurnEnded(at)
 
@@ -161,7 +161,8 @@ def _tool(part: Entry, key: str, begun: float) -> Iterator[Keyed]:
         yield f"{key} returned", ToolReturned(at, call, False, text(state, "error"))
 
 
-def _failed(error: Entry, at: float) -> Event:
+def failed(error: Entry, at: float) -> Event:
+    """An error as it stands with a message, or is printed."""
     name, data = text(error, "name"), mapping(error.get("data"))
     if name == "MessageAbortedError":
         return Interrupted(at)

@@ -60,7 +60,7 @@ def front(pid: int, env: Mapping[str, str], word: Word | None, bound: str | None
     A process with a port is asked and never guessed at. Without one only the record tells, and that only what is
     certain to be of this process.
     """
-    if word is not None and not word.in_vain:
+    if word is not None and not word.silent:
         return word.front
     folder, began = processes.folder(pid), processes.started(pid)
     if folder is None or began is None:
@@ -170,13 +170,14 @@ def past(wanted: str, env: Mapping[str, str]) -> Past | None:
     if not found:
         return None
     (talk,) = found
-    return Past(talk.id, transcript(where, talk.id), Path(talk.folder), _holder(talk))
+    here = [pid for pid in _running() if processes.folder(pid) == Path(talk.folder)]
+    named = {pid: _resumed(processes.arguments(pid)) for pid in here}
+    holder = next((pid for pid, one in named.items() if one == talk.id), None)
+    perhaps = next((pid for pid, one in named.items() if one is None and _may_have_used(pid, talk)), None)
+    return Past(talk.id, transcript(where, talk.id), Path(talk.folder), holder, perhaps)
 
 
-def _holder(talk: Talk) -> int | None:
-    """A process that works in its folder and was there when the conversation was last used."""
-    for pid in _running():
-        began = processes.started(pid)
-        if processes.folder(pid) == Path(talk.folder) and began is not None and began <= talk.updated + 1:
-            return pid
-    return None
+def _may_have_used(pid: int, talk: Talk) -> bool:
+    """Whether a process was there when the conversation was last used; one with a port is asked by its own watch."""
+    began = processes.started(pid)
+    return PORT not in processes.environment(pid) and began is not None and began <= talk.updated + 1

@@ -35,13 +35,12 @@ class Word:
         self._parents: dict[str, str | None] = {}
         self._lock = threading.Lock()
         self._closed = threading.Event()
-        self._reached = False
-        self._since = monotonic()
+        self._since = monotonic()  # when it was last known to answer, or first asked
 
     @property
-    def in_vain(self) -> bool:
-        """Whether the port never answered, and by now will not: then only the record tells."""
-        return not self._reached and monotonic() - self._since > _PATIENCE_SECONDS
+    def silent(self) -> bool:
+        """Whether the port has not answered for so long that it will not: then only the record tells."""
+        return not self.answers and monotonic() - self._since > _PATIENCE_SECONDS
 
     def listen(self) -> None:
         """Begin to listen; ends by itself with the process."""
@@ -63,6 +62,14 @@ class Word:
                     return what
         return None
 
+    def knows(self, conversation: str | None) -> bool:
+        """Whether the process finds this conversation; asked for once, as it is not forgotten."""
+        if conversation is None or not self.answers:
+            return False
+        if conversation not in self._parents:
+            self._is_users(conversation)
+        return conversation in self._parents
+
     def select(self, conversation: str) -> None:
         """Note that this conversation was brought to the front."""
         with self._lock:
@@ -83,7 +90,8 @@ class Word:
                 pass
             except Exception:  # whatever it said: listening goes on
                 log.exception("opencode on port %d said something that nobody foresaw", self.server.port)
-            self.answers = False
+            if self.answers:
+                self.answers, self._since = False, monotonic()
             self._closed.wait(_AGAIN_SECONDS)
 
     def _catch_up(self) -> None:
@@ -99,7 +107,7 @@ class Word:
                 self.select(one)
         for question in asked:
             self._permit(question)
-        self.answers = self._reached = True
+        self.answers = True
 
     def hear(self, event: Entry) -> None:
         """Take in one event."""

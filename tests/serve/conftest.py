@@ -1,0 +1,1 @@
+from tests.supervisor.conftest import clock, migrated, store  # noqa: F401
