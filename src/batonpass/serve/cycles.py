@@ -6,7 +6,7 @@ from typing import Any
 from batonpass.serve import views
 from batonpass.serve.api import Operation, Refusal
 from batonpass.serve.sessions import Sessions
-from batonpass.store import CycleRecord
+from batonpass.store import CycleRecord, StepRecord
 from batonpass.supervisor.daemon import Daemon
 
 
@@ -27,8 +27,14 @@ class Cycles:
         }
 
     async def list_(self, request: Mapping[str, Any]) -> object:
+        lately, wanted = self.sessions.lately, request.get("session")
+        found = lately.ask(("cycles", wanted), lambda: self._with_steps(request))
+        return [views.cycle_record(cycle, steps, self.daemon.clock.now()) for cycle, steps in found]
+
+    def _with_steps(self, request: Mapping[str, Any]) -> list[tuple[CycleRecord, list[StepRecord]]]:
         session = self.sessions.kept(request).id if request.get("session") else None
-        return [self.shown(cycle) for cycle in self.store.cycles(session=session, host=self.daemon.host)]
+        found = self.store.cycles(session=session, host=self.daemon.host)
+        return [(cycle, self.store.steps(cycle.id)) for cycle in found]
 
     async def show(self, request: Mapping[str, Any]) -> object:
         return self.shown(self.cycle(request.get("id")))

@@ -13,6 +13,7 @@ from batonpass.project import find
 from batonpass.serve import views
 from batonpass.serve.api import Operation, Refusal
 from batonpass.serve.hosts import where_else
+from batonpass.serve.lately import Lately
 from batonpass.serve.status import status
 from batonpass.session import Kind, Session, State
 from batonpass.store import AmbiguousSession
@@ -33,6 +34,7 @@ class Sessions:
         self.daemon = daemon
         self.supervisor = daemon.supervisor
         self.store = daemon.store
+        self.lately = Lately(daemon.store, daemon.clock)
 
     def table(self) -> dict[str, Operation]:
         return {"run": self.run, "adopt": self.adopt, "status": self.status}
@@ -164,7 +166,7 @@ class Sessions:
         return watch
 
     async def status(self, request: Mapping[str, Any]) -> object:
-        return status(self.daemon, request)
+        return status(self.daemon, self.lately, request)
 
     def kept(self, request: Mapping[str, Any]) -> Session:
         """The session of this host by name, id or pane, as the store has it, be it long over. Raises Refusal."""

@@ -6,22 +6,23 @@ from typing import Any, TypeVar
 from batonpass import __version__
 from batonpass.serve import views
 from batonpass.serve.hosts import host_records, remote_records
+from batonpass.serve.lately import Lately
 from batonpass.session import State
-from batonpass.store import StoreAway
+from batonpass.store import EventRecord, StoreAway
 from batonpass.supervisor.daemon import Daemon
 from batonpass.supervisor.watch import Watch
 
 T = TypeVar("T")
 
 
-def status(daemon: Daemon, request: Mapping[str, Any]) -> dict[str, object]:
+def status(daemon: Daemon, lately: Lately, request: Mapping[str, Any]) -> dict[str, object]:
     """Everything that is shown. While the store is away it is what the daemon itself knows, and says so."""
     ended = bool(request.get("all"))
     watches = list(daemon.supervisor.watches.values())
     for watch in watches:
         daemon.take_news(watch)
-    shown = [_record(daemon, watch) for watch in watches if ended or watch.session.state is not State.ENDED]
-    told = _if_there(lambda: daemon.store.events(name="NOTIFICATION", limit=10, host=daemon.host)) or []
+    shown = [_record(daemon, lately, watch) for watch in watches if ended or watch.session.state is not State.ENDED]
+    told = _if_there(lambda: lately.ask("told", lambda: _notifications(daemon))) or []
     answer: dict[str, object] = {
         "host": daemon.host,
         "daemon": about(daemon),
@@ -43,8 +44,13 @@ def about(daemon: Daemon) -> dict[str, object]:
     return {"pid": daemon.pid, "version": __version__, "host": daemon.host, "started": daemon.started}
 
 
-def _record(daemon: Daemon, watch: Watch) -> dict[str, object]:
-    kept = _if_there(lambda: views.kept_record(daemon.supervisor, watch))
+def _notifications(daemon: Daemon) -> list[EventRecord]:
+    return daemon.store.events(name="NOTIFICATION", limit=10, host=daemon.host)
+
+
+def _record(daemon: Daemon, lately: Lately, watch: Watch) -> dict[str, object]:
+    key = ("kept", watch.session.id)
+    kept = _if_there(lambda: lately.ask(key, lambda: views.kept_record(daemon.supervisor, watch)))
     return views.status_record(daemon.supervisor, watch, kept)
 
 

@@ -71,6 +71,11 @@ class Store(Overview, Hosts, Readings, Deliveries, Cycles, History):
         return self._db.outages
 
     @property
+    def writes(self) -> int:
+        """How often anything was written by this process; what was read stays true as long as it is the same."""
+        return self._db.writes
+
+    @property
     def late(self) -> int:
         """How many records wait for the database to come back."""
         return self._db.late

@@ -58,6 +58,7 @@ class Database:
         self._writer = self.engine.execution_options(baton_write=True)
         self.away: StoreAway | None = None  # why it did not answer the last time
         self.outages = 0  # how often it went away
+        self.writes = 0  # how often anything was written through here
         self._ask_again = 0.0
         self._keeps: dict[tuple[object, ...], sqlite.Insert | postgresql.Insert] = {}
         self._late: deque[Work] = deque(maxlen=_LATE)
@@ -120,8 +121,12 @@ class Database:
 
     @contextmanager
     def _transaction(self, *, probe: bool = False) -> Iterator[sa.Connection]:
-        with self._turn, self._sentences(clears=True, probe=probe), self._writer.begin() as connection:
-            yield connection
+        with self._turn, self._sentences(clears=True, probe=probe):
+            try:
+                with self._writer.begin() as connection:
+                    yield connection
+            finally:
+                self.writes += 1  # whatever came of it: one too many costs a reader a look
 
     @contextmanager
     def migrating(self) -> Iterator[sa.Connection]:
