@@ -525,8 +525,36 @@ def test_it_has_a_conversation_once_its_port_answers_and_finds_it(home: dict[str
     wait(lambda: agent.holds(known))
     assert agent.status(unknown).state is State.IDLE, "as its record would have it"
     assert not agent.holds(unknown)
+    wait(lambda: [path for _, path, _ in port.asked if "ses_unknown" in path] and not agent._word._looked_for)  # type: ignore[union-attr]
+    assert not agent.holds(unknown)
     assert not OpenCode().holds(binding(home, OLD)), "without a port it says nothing"
     assert agent._word is not None
+    agent._word.close()
+
+
+def test_whoever_wants_to_know_what_it_has_does_not_wait_for_its_port(
+    home: dict[str, str], port: FakeServer, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    agent, known, slow = OpenCode(), binding({**home, **port.env}, OLD), threading.Event()
+    asking: list[threading.Thread] = []
+    get = Server.get
+
+    def slowly(server: Server, path: str) -> object:
+        if path.endswith(OLD):
+            asking.append(threading.current_thread())
+            slow.wait(20)
+        return get(server, path)
+
+    monkeypatch.setattr(Server, "get", slowly)
+    agent.status(known)
+    assert agent._word is not None
+    wait(lambda: agent.answers(known))
+    assert not agent.holds(known)
+    wait(lambda: asking)
+    assert not agent.holds(known), "not as long as it has not said so"
+    assert [one is threading.current_thread() for one in asking] == [False], "and it is asked once at a time"
+    slow.set()
+    wait(lambda: agent.holds(known))
     agent._word.close()
 
 

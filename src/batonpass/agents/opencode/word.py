@@ -33,6 +33,7 @@ class Word:
         self._busy: dict[str, str] = {}
         self._asking: dict[str, tuple[str, str]] = {}  # a question's id -> whose it is, and what it asks
         self._parents: dict[str, str | None] = {}
+        self._looked_for: set[str] = set()  # conversations that the process is being asked for
         self._lock = threading.Lock()
         self._closed = threading.Event()
         self._since = monotonic()  # when it was last known to answer, or first asked
@@ -63,11 +64,18 @@ class Word:
         return None
 
     def knows(self, conversation: str | None) -> bool:
-        """Whether the process finds this conversation; asked for once, as it is not forgotten."""
+        """Whether the process has said that it finds this conversation; else it is asked, beside whoever wants to know.
+
+        A port may be slow, and whoever wants to know has other sessions to see to.
+        """
         if conversation is None or not self.answers:
             return False
-        if conversation not in self._parents:
-            self._is_users(conversation)
+        with self._lock:
+            ask = conversation not in self._parents and conversation not in self._looked_for
+            if ask:
+                self._looked_for.add(conversation)
+        if ask:
+            threading.Thread(target=self._look_for, args=(conversation,), daemon=True).start()
         return conversation in self._parents
 
     def select(self, conversation: str) -> None:
@@ -162,6 +170,13 @@ class Word:
                 return False
             self._parents[conversation] = text(info, "parentID") or None
         return self._parents[conversation] is None
+
+    def _look_for(self, conversation: str) -> None:
+        try:
+            self._is_users(conversation)
+        finally:
+            with self._lock:
+                self._looked_for.discard(conversation)
 
     def _permit(self, asked: Entry) -> None:
         """Allow the one thing that Baton itself asked for: writing below this session's draft folder."""
