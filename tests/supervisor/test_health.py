@@ -245,6 +245,32 @@ async def test_a_dialog_is_told_within_seconds_once_and_again_when_it_is_another
     assert scene.told[1:] == ["shop waits for a person: plan approval"]
 
 
+async def test_neither_title_nor_dialog_of_a_process_that_was_replaced_meanwhile_counts_for_the_new_one(
+    scene: Scene, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    scene.server.panes = [replace(ALIVE, title="◇  Ready (shop)")]
+    await scene.look()
+    assert scene.watch.title == "◇  Ready (shop)"
+    scene.agent.dialog_shown = "Do you trust the files in this folder?"
+    scene.agent.says = Status(State.UNKNOWN)
+    scene.clock.advance(10)
+
+    async def replaced(pane: PaneRef, *, above: int = 0) -> Screen:
+        _new_process(scene.watch, 4714)
+        return Screen(scene.server.rows, 0, 0)
+
+    monkeypatch.setattr(scene.server, "screen", replaced)
+    _new_process(scene.watch, 4713)
+    await scene.look()
+    assert (scene.watch.title, scene.watch.dialog) == ("", None)
+
+
+def _new_process(watch: Watch, pid: int) -> None:
+    watch.session = replace(watch.session, pid=pid, state=State.STARTING)
+    watch.status = Status(State.STARTING)
+    watch.see_title("")
+
+
 async def test_a_dialog_before_the_agents_first_word_is_seen_on_the_screen(scene: Scene) -> None:
     scene.agent.says = Status(State.UNKNOWN)
     scene.watch.status = Status(State.STARTING)

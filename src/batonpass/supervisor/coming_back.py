@@ -16,18 +16,22 @@ class Came(StrEnum):
 
 
 async def came_back(watch: Watch, seconds: float) -> Came:
-    """What became of the process that was just started with the watch's conversation, as soon as that is told."""
-    deadline = watch.clock.ticks() + seconds
+    """What became of the process that was just started with the watch's conversation, as soon as that is told.
+
+    One that begins another conversation has not come back with this one.
+    """
+    deadline, meant = watch.clock.ticks() + seconds, watch.conversation.agent_session
     while True:
         watch.refresh()
-        if (came := _now(watch)) is not Came.SILENT or watch.clock.ticks() >= deadline:
+        if (came := _now(watch, meant)) is not Came.SILENT or watch.clock.ticks() >= deadline:
             return came
-        await watch.until(lambda: _now(watch) is not Came.SILENT, _LOOK_SECONDS)
+        await watch.until(lambda: _now(watch, meant) is not Came.SILENT, _LOOK_SECONDS)
 
 
-def _now(watch: Watch) -> Came:
+def _now(watch: Watch, meant: str) -> Came:
     if watch.gone:
         return Came.ENDED
     if watch.dialog or watch.status.state is State.WAITING:
         return Came.ASKS
-    return Came.THERE if watch.agent.holds(watch.binding) else Came.SILENT
+    same = watch.conversation.agent_session == meant
+    return Came.THERE if same and watch.agent.holds(watch.binding) else Came.SILENT

@@ -94,8 +94,8 @@ class Health:
         info = panes.get(pane)
         if info is not None and info.dead and info.dead_status is None:
             info = await self._asked_again(pane) or info  # tmux may have missed its end, and looks when asked for one
-        if info is not None:
-            watch.see_title(info.title)
+        if info is not None and (watch.session.adopted or info.pid == watch.session.pid):
+            watch.see_title(info.title)  # not that of a process which was replaced since they were listed
         if watch.step in _STARTING:
             return  # whoever starts it sees for itself whether it is there
         if info is None and await self._is_there(pane):
@@ -262,7 +262,7 @@ class Health:
 
     async def _check_start(self, watch: Watch) -> None:
         """An agent that says nothing yet may stand at a dialog that comes before its first hook."""
-        pane, now = watch.session.pane, self._supervisor.clock.now()
+        pane, pid, now = watch.session.pane, watch.session.pid, self._supervisor.clock.now()
         if pane is None or 0 <= now - watch.session.created < _START_SECONDS:
             return
         try:
@@ -272,7 +272,9 @@ class Health:
         except TerminalError as error:
             log.warning("the screen of %s cannot be read: %s", watch.session.name, error)
             return
+        if watch.session.pid != pid:
+            return  # another process was started meanwhile, and this is not its screen
         watch.dialog = watch.agent.dialog(screen)
-        process = watch.session.id, watch.session.pid
+        process = watch.session.id, pid
         seen = watch.dialog is None and watch.agent.box(screen).state is not BoxState.UNKNOWN
         self._box_seen[process] = self._box_seen.get(process, 0) + 1 if seen else 0

@@ -158,6 +158,7 @@ class PaneLauncher:
         """Another process: what the one before said of itself does not hold for it."""
         watch.status = Status(State.STARTING)
         watch.see_title("")
+        watch.dialog = None
         watch.changed()
 
     async def replaced(self, watch: Watch, pid: int | None) -> bool:
@@ -170,7 +171,7 @@ class PaneLauncher:
             return False
         if watch.session.pid != info.pid:
             watch.session = replace(watch.session, pid=info.pid, state=State.STARTING)
-            watch.status = Status(State.STARTING)
+            self._starts(watch)
         return True
 
     async def last_words(self, watch: Watch) -> str:
