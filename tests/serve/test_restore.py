@@ -185,6 +185,28 @@ async def test_a_conversation_that_another_session_has_gone_to_is_not_opened_twi
     assert (await house.asked(), house.opened) == (["resumed"], [TALK]), "one beside it is no reason"
 
 
+@pytest.mark.parametrize("fields", [{"adopted": True, "created": 9.0}, {"created": -9.0}], ids=["adopted", "earlier"])
+@pytest.mark.parametrize("first", [True, False])
+async def test_of_two_lost_sessions_with_one_conversation_one_opens_it_and_the_other_says_so(
+    house: House, tmp_path: Path, fields: dict[str, Any], first: bool
+) -> None:
+    (tmp_path / "beside").mkdir()
+    beside, _ = a_watch(tmp_path / "beside", house.clock, Recorded(), id="5e55a002", name="beside", **fields)
+    beside.session, beside.status = _with_state(beside, State.DEAD), Status(State.DEAD)
+    if not beside.session.adopted:
+        orders.write(beside.folder, Order("scripted", (), {}))
+    watches = {"two": beside, **house.watches} if first else {**house.watches, "two": beside}
+    house.watches.clear()
+    house.watches.update(watches)
+    for dry, told in ((True, "comes back in shop"), (False, "is open in shop already")):
+        found = cast(list[dict[str, str]], await house.restore.restore({"dry": dry}))
+        assert [one["name"] for one in found] == [watch.session.name for watch in watches.values()]
+        by_name = {one["name"]: one for one in found}
+        assert (by_name["shop"]["how"], by_name["beside"]["how"]) == ("resumed", "left")
+        assert told in by_name["beside"]["why"]
+    assert house.opened == [TALK]
+
+
 async def test_one_that_stands_at_a_dialog_is_told_to_go_on_once_that_is_answered_also_by_a_later_daemon(
     house: House,
 ) -> None:

@@ -26,6 +26,7 @@ from batonpass.terminals.base import TerminalError
 
 RESUMED, CONTINUED, WAITING, LEFT = "resumed", "continued", "waiting", "left"
 _AT_ONCE = 4  # some agents need a core for half a minute to start
+Talk = tuple[str, str]  # an agent's name, and its own id of a conversation
 # request, project, document, and how its agent was started
 Continue = Callable[[Mapping[str, Any], Path, Path, Start], Awaitable[dict[str, object]]]
 
@@ -36,7 +37,7 @@ class Restore:
     def __init__(self, daemon: Daemon, sessions: Sessions, go_on: Continue) -> None:
         self.daemon, self.sessions, self._go_on = daemon, sessions, go_on
         self.supervisor, self.store = daemon.supervisor, daemon.store
-        self._one_by_one: dict[str, asyncio.Lock] = {}  # a conversation must not be opened twice
+        self._one_by_one: dict[Talk, asyncio.Lock] = {}  # a conversation must not be opened twice
         self._few = asyncio.Semaphore(_AT_ONCE)
 
     def table(self) -> dict[str, Operation]:
@@ -45,13 +46,16 @@ class Restore:
     async def restore(self, request: Mapping[str, Any]) -> object:
         """One record for each session: how it was brought back, or why not. `dry` only tells what would be done."""
         wanted = [str(one) for one in request.get("sessions") or ()]
-        watches = [self._named(one) for one in wanted] if wanted else self._lost()
-        dry = bool(request.get("dry"))
-        return await asyncio.gather(*(self._in_turn(watch, dry=dry) for watch in watches))
+        watches = list(dict.fromkeys(self._named(one) for one in wanted)) if wanted else self._lost()
+        planned: dict[Talk, Watch] | None = {} if request.get("dry") else None
+        # Of several that have one conversation it is for the first: who came to it last, and can be started again.
+        order = sorted(range(len(watches)), key=lambda n: _claim(watches[n].session))
+        found = await asyncio.gather(*(self._in_turn(watches[n], planned) for n in order))
+        return [one for _, one in sorted(zip(order, found, strict=True), key=lambda pair: pair[0])]
 
-    async def _in_turn(self, watch: Watch, *, dry: bool) -> dict[str, object]:
-        async with self._one_by_one.setdefault(watch.session.id, asyncio.Lock()), self._few:
-            return await self._bring_back(watch, dry=dry)
+    async def _in_turn(self, watch: Watch, planned: dict[Talk, Watch] | None) -> dict[str, object]:
+        async with self._one_by_one.setdefault(_talk(watch), asyncio.Lock()), self._few:
+            return await self._bring_back(watch, planned)
 
     def _lost(self) -> list[Watch]:
         """Sessions that were alive when their tmux server went: not those that died before, nor any that was closed."""
@@ -76,16 +80,19 @@ class Restore:
         events = self.store.events(session=watch.session.id, name=DIED)
         return max(events, key=lambda event: event.id).data if events else {}
 
-    async def _bring_back(self, watch: Watch, *, dry: bool) -> dict[str, object]:
+    async def _bring_back(self, watch: Watch, planned: dict[Talk, Watch] | None) -> dict[str, object]:
+        """With `planned`, who would have which conversation, it is only added there what would be done."""
         session, past = watch.session, self._past(watch)
         record: dict[str, object] = {
             "session": session.id, "name": session.name, "agent": session.agent, "project": str(session.project),
             "agent_session": session.agent_session,
         }  # fmt: skip
         document = self._document(watch)
-        if reason := self._reason_to_leave(watch, past, document):
+        other = self._who_has_it(watch) or (planned or {}).get(_talk(watch))
+        if reason := self._reason_to_leave(watch, past, document, other):
             return {**record, "how": LEFT, "why": reason}
-        if dry:
+        if planned is not None:
+            planned.update({_talk(watch): watch} if past else {})
             return {**record, "how": RESUMED if past else CONTINUED, "why": "not done, only looked at"}
         try:
             if past:
@@ -103,16 +110,20 @@ class Restore:
         last = self.store.last_handoff(session=watch.session.id)
         return last.path if last is not None and last.path.is_file() else None
 
-    def _reason_to_leave(self, watch: Watch, past: Past | None, document: Path | None) -> str | None:
+    def _reason_to_leave(
+        self, watch: Watch, past: Past | None, document: Path | None, other: Watch | None
+    ) -> str | None:
+        """None when it can be brought back; `other` is the session that has its conversation."""
         session = watch.session
         if not self._dead(watch):  # somebody else was faster
             return f"it is {session.state} already"
         if self.store.running_cycle(session.id) is not None or self.supervisor.starter.starting(session.id):
             return "a handoff of it is under way; see: baton cycles list"
+        if other is not None:
+            opened = f"comes back in {other.session.name}" if other.gone else f"is open in {other.session.name} already"
+            return f"its conversation {session.agent_session} {opened}"
         if past is not None and past.pid is not None:
             return f"its conversation {past.agent_session} runs already, as process {past.pid}"
-        if other := self._who_has_it(watch):
-            return f"its conversation {session.agent_session} is open in {other.session.name} already"
         if not session.project.is_dir():
             return f"its folder {session.project} is not there any more"
         if past is None and document is None:
@@ -124,9 +135,8 @@ class Restore:
 
     def _who_has_it(self, watch: Watch) -> Watch | None:
         """Another session that has gone to this one's conversation; one beside it in the folder is no such."""
-        mine = watch.session.agent_session
-        return next((one for one in self.supervisor.watches.values() if one is not watch and not one.gone
-                     and one.agent.name == watch.agent.name and one.session.agent_session == mine), None)  # fmt: skip
+        others = (one for one in self.supervisor.watches.values() if one is not watch and not one.gone)
+        return next((one for one in others if _talk(one) == _talk(watch)), None)
 
     async def _resume(self, watch: Watch) -> dict[str, object]:
         """The same conversation in a new pane, once its agent says that it has it.
@@ -206,3 +216,13 @@ class Restore:
         orders.forget(watch.folder)
         return {"how": CONTINUED, "why": f"from {document.name}", "successor": answer["session"],
                 "attach": answer["attach"]}  # fmt: skip
+
+
+def _talk(watch: Watch) -> Talk:
+    """Its conversation; one that has no id yet is no other session's."""
+    return watch.agent.name, watch.session.agent_session or watch.session.id
+
+
+def _claim(session: Session) -> tuple[bool, float]:
+    """What sorts first who should have a conversation that several had: nobody knows how to start an adopted one."""
+    return session.adopted, -session.created
