@@ -10,6 +10,7 @@ import pytest
 
 from batonpass.agents.base import Past, Status
 from batonpass.agents.wishes import Approval, Size, Wishes
+from batonpass.cycle.giving import Untold
 from batonpass.delivery import Delivery
 from batonpass.serve.restore import Restore
 from batonpass.session import Session, State
@@ -47,7 +48,9 @@ class House:
         self.was, self.words = str(State.IDLE), ""
         self.closed: list[object] = []
         self.given: list[str] = []
-        self.trouble: str | None = None
+        self.trouble: Untold | None = None
+        self.told: list[str] = []
+        self.noted: list[tuple[str, str] | None] = []  # what was owed, as a later daemon would find it at each start
         self.watch.session = _with_state(self.watch, State.DEAD)
         self.watch.status = Status(State.DEAD)
         self.opened: list[str | None] = []
@@ -65,8 +68,10 @@ class House:
         starter = SimpleNamespace(starting=lambda session: self.starting)
         self.watches = {"one": self.watch}
         supervisor = SimpleNamespace(
-            watches=self.watches, persist=lambda watch: None, starter=starter, store=self.store, clock=self.clock
-        )
+            watches=self.watches, persist=lambda watch: None, starter=starter, store=self.store, clock=self.clock,
+            tell=self._tell,
+        )  # fmt: skip
+        self.supervisor = supervisor
         daemon = SimpleNamespace(
             store=told, supervisor=supervisor, launcher=self, follow_files=lambda: None, clock=self.watch.clock,
             promises=Promises(cast(Any, supervisor), self._give), new_id=lambda: "0c1e0001",
@@ -81,9 +86,17 @@ class House:
         self.gone_on.append((request, like))
         return {"session": "successor", "attach": []}
 
-    async def _give(self, watch: Watch, given: Delivery, talk: str | None, seconds: float) -> str | None:
+    async def _give(self, watch: Watch, given: Delivery, talk: str | None, seconds: float) -> Untold | None:
+        assert talk == TALK
         self.given.append(given.tag)
         return self.trouble
+
+    async def _tell(self, watch: Watch, text: str) -> None:
+        self.told.append(text)
+
+    def later(self) -> Promises:
+        """What a later daemon has of the promises that were made."""
+        return Promises(cast(Any, self.supervisor), self._give)
 
     async def _close(self, pane: object) -> None:
         self.closed.append(pane)
@@ -93,6 +106,8 @@ class House:
 
     async def reopen_pane(self, watch: Watch, *, kick: str | None, resume: str | None, socket: str) -> None:
         self.opened.append(resume)
+        owed = self.later().of(watch)
+        self.noted.append((owed.tag, owed.channel) if owed else None)
         await asyncio.sleep(0)
         watch.session = _with_state(watch, State.STARTING)
         watch.status = Status(State.STARTING)
@@ -216,19 +231,18 @@ async def test_one_that_stands_at_a_dialog_is_told_to_go_on_once_that_is_answere
     assert (found["how"], house.given) == ("waiting", [])
     assert "may it work here?" in found["why"]
     assert "told to go on once that is answered" in found["why"]
-    supervisor = SimpleNamespace(watches=house.watches, store=house.store, clock=house.clock)
-    later = Promises(cast(Any, supervisor), house._give)
+    later = house.later()
     await later.look()
     assert house.given == [], "nobody has answered yet"
     house.agent.says = Status(State.IDLE, TALK)
     house.watch.refresh()
-    house.trouble = "somebody types"
+    house.trouble = Untold("somebody types")
     await later.look()
     house.trouble = None
     await later.look()
     await later.look()
     assert house.given == ["[baton 0c1e0001 restored 1]"] * 2, "as often as it takes, and then no more"
-    assert Promises(cast(Any, supervisor), house._give).of(house.watch.session.id) is None
+    assert house.later().of(house.watch) is None
 
 
 async def test_what_a_person_set_to_work_again_is_not_told_to_go_on(house: House) -> None:
@@ -240,19 +254,25 @@ async def test_what_a_person_set_to_work_again_is_not_told_to_go_on(house: House
     house.agent.says = Status(State.IDLE, TALK)
     house.watch.refresh()
     await house.restore.daemon.promises.look()
-    assert (house.given, house.restore.daemon.promises.of(house.watch.session.id)) == ([], None)
+    assert (house.given, house.restore.daemon.promises.of(house.watch)) == ([], None)
 
 
 async def test_what_was_promised_to_one_conversation_is_not_told_to_another(house: House, tmp_path: Path) -> None:
+    other = Talk(tmp_path / "other.jsonl", house.clock)
+    other.prompt("what was asked in another one, long before")
     house.agent.resumes_with_prompt, house.was = False, str(State.BUSY)
     house.comes_back = Status(State.WAITING, TALK)
     await house.found()
     house.clock.advance(60)
-    house.watch.begin(OTHER, Talk(tmp_path / "other.jsonl", house.clock).path, "clear", house.clock.now())
+    house.watch.begin(OTHER, other.path, "resume", house.clock.now())
     house.agent.says = Status(State.IDLE, OTHER)
     house.watch.refresh()
     await house.restore.daemon.promises.look()
-    assert house.given == []
+    house.watch.begin(TALK, house.talk.path, "resume", house.clock.now())
+    house.agent.says = Status(State.IDLE, TALK)
+    house.watch.refresh()
+    await house.later().look()
+    assert house.given == [], "nor when its user comes back: they have seen to it"
 
 
 async def test_a_promise_that_a_second_reboot_cut_off_is_kept(house: House) -> None:
@@ -264,3 +284,46 @@ async def test_a_promise_that_a_second_reboot_cut_off_is_kept(house: House) -> N
     house.comes_back = Status(State.IDLE, TALK)
     assert (await house.found())["why"] == "it was told to go on"
     assert len(house.given) == 1
+
+
+@pytest.mark.parametrize("channel", ["argv", "keys"])
+async def test_what_it_is_owed_is_noted_before_it_is_started(house: House, channel: str) -> None:
+    house.agent.resumes_with_prompt, house.was = channel == "argv", str(State.BUSY)
+    house.comes_back, house.words = Status(State.DEAD), "no conversation found with that id"
+    assert (await house.found())["how"] == "left"
+    house.was, house.comes_back = str(State.WAITING), Status(State.IDLE, TALK)
+    assert (await house.found())["why"] == "it was told to go on"
+    assert house.noted == [("[baton 0c1e0001 restored 1]", channel)] * 2, "and it is still owed at the next try"
+
+
+async def test_what_came_along_on_the_command_line_is_never_typed_and_is_owed_until_the_record_shows_it(
+    house: House,
+) -> None:
+    house.was = str(State.BUSY)
+    assert (await house.found())["why"] == "it was told to go on"
+    await house.later().look()
+    assert house.given == []
+    owed = house.later().of(house.watch)
+    assert owed is not None
+    house.talk.prompt(owed.text)
+    assert house.later().of(house.watch) is None
+
+
+async def test_what_goes_on_from_its_handoff_is_owed_nothing_more(house: House, tmp_path: Path) -> None:
+    house.was, house.comes_back = str(State.BUSY), Status(State.DEAD)
+    house.document = tmp_path / "handoff.md"
+    house.document.touch()
+    assert (await house.found())["how"] == "continued"
+    assert (house.noted != [None], house.later().of(house.watch)) == (True, None)
+
+
+async def test_a_promise_that_shows_no_proof_is_tried_once_more_and_then_a_person_is_told_once(house: House) -> None:
+    house.agent.resumes_with_prompt, house.was = False, str(State.BUSY)
+    house.trouble = Untold("it did not take the prompt", tried=True)
+    assert "it did not take the prompt" in (await house.found())["why"]
+    assert (len(house.given), house.told) == (1, [])
+    for _ in range(3):
+        await house.later().look()
+    assert len(house.given) == 2, "also where each look is another daemon's"
+    (told,) = house.told
+    assert "it did not take the prompt" in told

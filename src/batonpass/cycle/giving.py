@@ -2,6 +2,8 @@
 
 import logging
 from collections.abc import Callable
+from dataclasses import dataclass
+from functools import partial
 
 from batonpass.agents.base import ControlError
 from batonpass.cycle.stage import Stage
@@ -15,6 +17,14 @@ log = logging.getLogger(__name__)
 _RELOADED_SECONDS = 4.0  # in which a conversation is shown again, also on a busy machine
 _LOOK_SECONDS = 0.5
 _TAKEN_SECONDS = 20.0  # from the agent's taking it to its own record
+
+
+@dataclass(frozen=True, slots=True)
+class Untold:
+    """Why a prompt is not seen to have arrived; `tried` when it was typed or sent all the same."""
+
+    why: str
+    tried: bool = False
 
 
 def channel_of(watch: Watch) -> Channel:
@@ -56,8 +66,11 @@ async def give(
 
 async def give_resumed(
     stage: Stage, watch: Watch, given: Delivery, agent_session: str | None, seconds: float
-) -> str | None:
-    """Give a prompt to a conversation that is being resumed, once it is there; else why not."""
+) -> Untold | None:
+    """Give a prompt to a conversation that is being resumed, once it is there; else why not.
+
+    However often it is asked for, it is entered once: what was, may show in the record late.
+    """
 
     def rests() -> bool:
         same = watch.conversation.agent_session == agent_session
@@ -67,20 +80,28 @@ async def give_resumed(
     while not (watch.gone or rests()) and stage.clock.ticks() < deadline:
         await watch.until(lambda: watch.gone or rests(), _LOOK_SECONDS)  # not every word of an agent's wakes its watch
     if watch.gone or not rests():
-        return "it was started, and does not show its conversation"
-    told = ""
+        return Untold("it was started, and does not show its conversation")
+    told = Untold("")
+
+    def shown() -> bool:
+        return watch.conversation.prompted(given.tag) is not None
+
     for pause in (watch.agent.clear_seconds, _RELOADED_SECONDS):
         await stage.clock.sleep(pause)  # what is typed while it loads what was said is lost
+        if watch.conversation.agent_session != agent_session:
+            return Untold(str(moved()), told.tried)
+        given = stage.store.delivery(given.tag) or given
         try:
-            arrived = await give(
-                stage, watch, given, lambda: watch.conversation.prompted(given.tag) is not None, seconds
+            by_api = given.channel is Channel.API
+            arrived = await (
+                _send_once(stage, watch, given, shown) if by_api else _enter_once(stage, watch, given, shown, seconds)
             )
         except NotReady as obstacle:
-            told = str(obstacle)
+            told = Untold(str(obstacle), told.tried or obstacle.code == UNSENT)
             if obstacle.code != UNSENT:
                 break
         else:
-            return None if arrived else "it did not take the prompt"
+            return None if arrived else Untold("it did not take the prompt", tried=True)
     return told
 
 
@@ -112,3 +133,18 @@ async def _type_once(
         return True
     pasted = await keys.ready(watch, seconds, text, sent)
     return arrived() or await keys.submit(watch, text, arrived, pasted=pasted, patient=True)
+
+
+async def _enter_once(stage: Stage, watch: Watch, given: Delivery, arrived: Callable[[], bool], seconds: float) -> bool:
+    """Type a prompt, and note it before its Enter. What was entered before is not typed again, only waited for.
+
+    Where it still stands in the box its Enter was not heard, and is pressed again.
+    """
+    watch.read()
+    if arrived():
+        return True
+    pasted = await stage.keys.ready(watch, seconds, given.text)
+    if not pasted and given.state is not DeliveryState.OFFERED:
+        return await watch.until(lambda: arrived() or watch.gone, _TAKEN_SECONDS) and arrived()
+    note = partial(stage.store.save_delivery, given.become(DeliveryState.SENT, stage.clock.now()))
+    return arrived() or await stage.keys.submit(watch, given.text, arrived, pasted=pasted, patient=True, entering=note)

@@ -96,7 +96,8 @@ async def bring_back(case: Case, move: Move) -> Outcome:
         failed = await start_anew(case, f"back {move.attempt}", given, resume=old, to=switched)
     if not failed and given.channel is Channel.KEYS:
         _bind(case, old)
-        failed = await give_resumed(case.stage, watch, given, old, STARTED_SECONDS)
+        untold = await give_resumed(case.stage, watch, given, old, STARTED_SECONDS)
+        failed = untold.why if untold else None
     if failed:
         return Outcome(Step.BACK, NOT_CLEARED, f"the predecessor could not be brought back: {failed}")
     await watch.until(lambda: watch.conversation.prompted(mark) is not None or watch.gone, STARTED_SECONDS)

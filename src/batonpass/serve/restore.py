@@ -145,11 +145,14 @@ class Restore:
         """
         before, death = watch.session, self._death(watch)
         cut_off = (death.get("was") or str(before.state)) == State.BUSY
-        owed = self.daemon.promises.of(before.id) or (self._owed(watch) if cut_off else None)
-        kick = owed.text if owed and watch.agent.resumes_with_prompt else None
         socket = before.pane.socket if before.pane else self.daemon.config(None).tmux.socket
         watch.step = RESTORING
         try:
+            owed = self.daemon.promises.of(watch) or (self._owed(watch) if cut_off else None)
+            kick = owed.text if owed and watch.agent.resumes_with_prompt else None
+            if owed:  # before the start: a crash right after it must not lose it
+                owed = replace(owed, channel=Channel.ARGV if kick else Channel.KEYS)
+                self.daemon.promises.make(watch, owed)
             await self.daemon.launcher.reopen_pane(watch, kick=kick, resume=before.agent_session, socket=socket)
             self.supervisor.persist(watch)
             self.daemon.follow_files()
@@ -159,8 +162,6 @@ class Restore:
         finally:
             watch.step = None
             watch.changed()
-        if owed:
-            (self.daemon.promises.sent if kick else self.daemon.promises.make)(owed)
         return {**await self._standing(watch, came, owed), "attach": await self.sessions.attach(watch)}
 
     def _owed(self, watch: Watch) -> Delivery:
@@ -179,9 +180,9 @@ class Restore:
             return {"how": WAITING, "why": f"{what}; {then}"}
         if owed is None:
             return {"how": RESUMED, "why": "it was idle, and waits for you"}
-        if self.daemon.promises.of(watch.session.id) is None:  # it came along on its command line
+        if owed.channel is Channel.ARGV:
             return {"how": RESUMED, "why": "it was told to go on"}
-        why = await self.daemon.promises.carry_out(watch, owed, STARTED_SECONDS)
+        why = await self.daemon.promises.carry_out(watch, STARTED_SECONDS)
         return {"how": RESUMED, "why": f"it is told to go on once it can be: {why}" if why else "it was told to go on"}
 
     async def _refused(self, watch: Watch, before: Session, death: Mapping[str, object]) -> dict[str, object]:
@@ -213,6 +214,7 @@ class Restore:
         answer = await self._go_on(request, session.project, document, like)
         watch.session = replace(session, state=State.ENDED, ended=self.daemon.clock.now())
         self.supervisor.persist(watch)
+        self.daemon.promises.withdraw(watch)
         orders.forget(watch.folder)
         return {"how": CONTINUED, "why": f"from {document.name}", "successor": answer["session"],
                 "attach": answer["attach"]}  # fmt: skip

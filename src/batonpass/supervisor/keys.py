@@ -160,12 +160,13 @@ class Keys:
         pasted: bool = False,
         patient: bool = False,
         taken: float = _TAKEN_SECONDS,
+        entering: Callable[[], None] = lambda: None,
     ) -> bool:
         """Type text and Enter; True when `arrived` came true. Raises NotReady when it could not be typed.
 
         With `patient`, a turn that something else begins meanwhile (a background task that ended) is waited
         for, with the text in the box; not for a clear, which that turn may have made wrong. `taken` is how long
-        to wait for the proof of a text that has left the box.
+        to wait for the proof of a text that has left the box. `entering` is called right before the first Enter.
         Call only right after `ready`, or with `pasted` after `holds`. False means that it was typed and no
         proof came: look before you try again.
         """
@@ -176,6 +177,7 @@ class Keys:
                 await self._terminal.paste(pane, text.strip())
                 self._probe("keys:pasted")
             await self._wait_for_text(watch, text, _BUSY_SECONDS if patient else 0.0)
+            entering()
             for _ in range(_ENTERS):
                 await self._terminal.press(pane, "Enter")
                 self._probe("keys:entered")
