@@ -2,12 +2,12 @@
 
 import errno
 import re
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
 from batonpass import agents
-from batonpass.agents.base import FrontUnknown, LaunchError
+from batonpass.agents.base import Agent, Found, FrontUnknown, LaunchError
 from batonpass.config import ConfigError
 from batonpass.project import find
 from batonpass.serve import views
@@ -25,6 +25,7 @@ from batonpass.supervisor.watch import Watch
 from batonpass.terminals.base import PaneInfo, TerminalError
 
 _NAME = re.compile(r"[^\w-]+")
+_LOOKS, _LOOK_SECONDS = 5, 0.5
 
 
 class Sessions:
@@ -112,38 +113,49 @@ class Sessions:
             raise Refusal(f"tmux does not answer: {error}") from error
         known = {w.session.pane for w in self.supervisor.watches.values() if w.session.state is not State.ENDED}
         found = [info for info in panes if (not wanted or info.ref.id == wanted) and info.ref not in known]
-        unclear: FrontUnknown | None = None
-        for info in found:
-            try:
-                watch = self._adopted(info, request.get("agent"))
-            except FrontUnknown as error:
-                unclear = error
-                continue
-            if watch is not None:
-                self.supervisor.add(watch)
-                self.supervisor.take_news(watch)
-                self.daemon.follow_files()
-                if watch.notice:
-                    await self.daemon.tell(watch.session.id, watch.notice)
-                return {**views.session_record(watch), "attach": await self.attach(watch), "notice": watch.notice}
-        if unclear is not None:
-            raise Refusal(str(unclear), 3) from unclear
-        where = f"pane {wanted}" if wanted else "any pane"
-        raise Refusal(f"no running agent was found in {where} that Baton does not watch already", 3)
+        watch = await self._adopted(found, request.get("agent"))
+        if watch is None:
+            where = f"pane {wanted}" if wanted else "any pane"
+            raise Refusal(f"no running agent was found in {where} that Baton does not watch already", 3)
+        self.supervisor.add(watch)
+        if watch.conversation.agent_session:  # so that going back to it some day is no clear
+            self.supervisor.started(watch, watch.starts[-1].source, self.daemon.clock.now())
+        self.supervisor.take_news(watch)
+        self.daemon.follow_files()
+        if watch.notice:
+            await self.daemon.tell(watch.session.id, watch.notice)
+        return {**views.session_record(watch), "attach": await self.attach(watch), "notice": watch.notice}
 
-    def _adopted(self, info: PaneInfo, wanted: str | None) -> Watch | None:
-        """None when no agent runs in that pane. Raises FrontUnknown."""
-        names = [wanted] if wanted else list(agents.names())
-        matches = ((name, agents.get(name).find(info.pid)) for name in names if name in agents.names())
-        agent_name, found = next(((name, found) for name, found in matches if found), ("", None))
-        if found is None:
-            return None
-        agent = agents.get(agent_name)
+    async def _adopted(self, panes: Sequence[PaneInfo], wanted: str | None) -> Watch | None:
+        """The first agent in these panes; None when there is none. Raises Refusal.
+
+        One that does not tell which conversation it has in front may only be slow to answer.
+        """
+        names = [wanted] if wanted else agents.names()
+        sought = [agents.get(name) for name in names if name in agents.names()]
+        unclear: FrontUnknown | None = None
+        for look in range(_LOOKS):
+            if look:
+                await self.daemon.clock.sleep(_LOOK_SECONDS)
+            unclear = None
+            for info in panes:
+                try:
+                    match = _found_in(info, sought)
+                except FrontUnknown as error:
+                    unclear = error
+                    continue
+                if match is not None:
+                    return self._watched(info, *match)
+            if unclear is None:
+                return None
+        raise Refusal(str(unclear), 3) from unclear
+
+    def _watched(self, info: PaneInfo, agent: Agent, found: Found) -> Watch:
         project = find(info.cwd).root
         session = Session(
             id=self.daemon.new_id(),
             name=info.session_name,
-            agent=agent_name,
+            agent=agent.name,
             kind=Kind.INTERACTIVE,
             project=project,
             host=self.daemon.host,
@@ -162,6 +174,8 @@ class Sessions:
         folder.mkdir(parents=True, mode=0o700)
         watch = Watch(session, agent, folder, found.env, self.daemon.clock)
         watch.notice = found.notice
+        if found.agent_session is not None:
+            watch.begin(found.agent_session, found.transcript, "resume", self.daemon.clock.now())
         watch.refresh()
         return watch
 
@@ -194,6 +208,23 @@ class Sessions:
             return (here or live)[0]
         names = ", ".join(w.session.name for w in here or live) or "none"
         raise Refusal(f"which session is meant? Name one of: {names}", 2)
+
+
+def _found_in(info: PaneInfo, sought: Sequence[Agent]) -> tuple[Agent, Found] | None:
+    """Which of these runs in that pane; None when there is none.
+
+    Raises FrontUnknown for one that does not tell its conversation, unless there is another one that does.
+    """
+    unclear: FrontUnknown | None = None
+    for agent in sought:
+        try:
+            if found := agent.find(info.pid):
+                return agent, found
+        except FrontUnknown as error:
+            unclear = error
+    if unclear is not None:
+        raise unclear
+    return None
 
 
 def folder(request: Mapping[str, Any]) -> Path:

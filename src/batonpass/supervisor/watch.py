@@ -173,9 +173,11 @@ class Watch:
         typed meanwhile: it would go to the wrong one.
         """
         said, followed = self.status.agent_session, self.conversation.agent_session
-        if said is None or not followed or said == followed or (self.agent.starts_with_prompt and self._began(said)):
+        if said is None or not followed or said == followed:
             return None
-        return said
+        # Its word may name a conversation that was left; where hooks run they tell when it is gone back to.
+        left = self.agent.starts_with_prompt and self.hooks_seen > 0 and self._began(said)
+        return None if left else said
 
     def idle(self) -> bool:
         """Idle by the agent's own word, with no hook of its turn still open, and no prompt just given to it."""
