@@ -9,12 +9,14 @@ import os
 import re
 from collections.abc import Iterable, Mapping
 from contextlib import suppress
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from pathlib import Path
+from threading import Thread
 from time import monotonic
 from urllib.parse import urlsplit
 
 from batonpass.agents import processes
+from batonpass.agents.codex.launch import codex_home
 from batonpass.agents.codex.server import Refused, Server, ServerAway, connected, control_socket
 from batonpass.agents.codex.turns import Turns
 from batonpass.untrusted import identifier
@@ -22,8 +24,9 @@ from batonpass.untrusted import identifier
 LOCKS = "thread-writer-locks"
 _LOCK = re.compile(r"(.+)\.lock")
 _TOOLS = "codex_tui"  # by this name the window's own tools stand among a conversation's servers
-_AGAIN_SECONDS = 1.0  # before the server is asked again about what it did not know yet,
-_AWAY_SECONDS = 30.0  # and before one is tried again that kept everybody waiting
+_ANSWER_SECONDS = 0.2  # for which an answer is waited for; one that comes later counts at the next look
+_AGAIN_SECONDS = 0.25  # before the server is asked again about what it did not know yet,
+_AWAY_SECONDS = 5.0  # and before one is tried again that did not answer
 
 
 @dataclass(frozen=True, slots=True)
@@ -66,41 +69,72 @@ def foremost(seen: Iterable[Seen]) -> Talk | None:
     return ranked[-1].talk
 
 
-@dataclass(slots=True)
 class Shared:
-    """Asks the server whenever conversations were brought up since, and remembers what it said."""
+    """Asks the server of each Codex home whenever conversations were brought up since, and remembers what it said."""
 
-    _locks: Mapping[str, float] = field(default_factory=dict)
-    _talks: tuple[Talk, ...] = ()
-    _whole: bool = False  # whether every lock was accounted for
-    _again: float = float("-inf")  # when to ask all the same, if it was not
+    def __init__(self) -> None:
+        self._homes: dict[Path, _Home] = {}
 
-    def front(self, pid: int, home: Path, turns: Turns) -> Talk | None:
+    def front(self, pid: int, turns: Turns) -> Talk | None:
         """What the window at or below that process shows; None where that cannot be told, or it is no such window."""
-        control = control_socket(home)
-        ports = frozenset(port for one in windows(pid) for port in processes.listening(one))
-        if not ports or not control.exists():
-            return None
-        locks = _locks(home / LOCKS)
-        if locks != self._locks or (not self._whole and monotonic() > self._again):
-            self._ask(control, locks)
-        mine = [talk for talk in self._talks if talk.port in ports]
-        return foremost(_seen(talk, locks.get(talk.id, 0.0), turns) for talk in mine)
+        mine: list[Seen] = []
+        for home, ports in _offered(pid).items():
+            locks = _locks(home / LOCKS)
+            talks = self._homes.setdefault(home, _Home(control_socket(home))).talks(locks)
+            if talks is None:
+                return None
+            mine += [_seen(talk, locks.get(talk.id, 0.0), turns) for talk in talks if talk.port in ports]
+        return foremost(mine)
 
-    def _ask(self, control: Path, locks: Mapping[str, float]) -> None:
-        self._locks, self._whole = locks, False
+
+class _Home:
+    """What the server of one Codex home says of its conversations.
+
+    It is asked in a thread: one that hangs keeps nobody else waiting.
+    """
+
+    def __init__(self, control: Path) -> None:
+        self._control = control
+        self._asked: Mapping[str, float] | None = None  # the locks that there were when it was asked last
+        self._talks: tuple[Talk, ...] | None = None
+        self._again = float("-inf")  # when to ask once more, if it did not tell
+        self._asking: Thread | None = None
+
+    def talks(self, locks: Mapping[str, float]) -> tuple[Talk, ...] | None:
+        """Those that these locks are of; None while it has not told, and what it said before does not hold."""
+        if self._asking is not None and not self._asking.is_alive():
+            self._asking = None
+        if self._asking is None and (locks != self._asked or (self._talks is None and monotonic() > self._again)):
+            self._asked, self._talks = locks, None
+            self._asking = Thread(target=self._ask, daemon=True)
+            self._asking.start()
+            self._asking.join(_ANSWER_SECONDS)
+        return self._talks if locks == self._asked else None
+
+    def _ask(self) -> None:
         told: dict[str, Talk | None] = {}
+        again = _AWAY_SECONDS
         try:
-            with connected(control) as server:
+            with suppress(ServerAway), connected(self._control) as server:
                 for one in _loaded(server):
                     with suppress(Refused):  # it is just being brought up, or let go of
                         told[one] = _talk(server, one)
-        except ServerAway:
-            self._again = monotonic() + _AWAY_SECONDS
-            return  # what was known holds until it answers again
-        self._again = monotonic() + _AGAIN_SECONDS
-        self._talks = tuple(talk for talk in told.values() if talk)
-        self._whole = locks.keys() <= told.keys()
+                again = _AGAIN_SECONDS
+                if _held(server.pid) <= told.keys():  # a lock comes a moment before its conversation is listed
+                    self._talks = tuple(talk for talk in told.values() if talk)
+        finally:
+            self._again = monotonic() + again
+
+
+def _offered(pid: int) -> dict[Path, frozenset[int]]:
+    """The ports at and below that process, by the Codex home that each process has itself, where that has a server."""
+    offered: dict[Path, frozenset[int]] = {}
+    for one in windows(pid):
+        if ports := processes.listening(one):
+            home = codex_home(processes.environment(one))
+            if control_socket(home).exists():
+                offered[home] = offered.get(home, frozenset()) | ports
+    return offered
 
 
 def windows(pid: int) -> list[int]:
@@ -137,6 +171,13 @@ def _port(server: Server, conversation: str) -> int | None:
             return urlsplit(origin).port
         case _:
             return None
+
+
+def _held(server: int) -> frozenset[str]:
+    """The conversations that the server has up: those of other processes have locks in the same folder."""
+    paths = (Path(path) for path in processes.open_files(server))
+    named = (_LOCK.fullmatch(path.name) for path in paths if path.parent.name == LOCKS)
+    return frozenset(lock[1] for lock in named if lock and identifier(lock[1]))
 
 
 def _locks(folder: Path) -> dict[str, float]:

@@ -35,7 +35,7 @@ class _Open:
 
     held: frozenset[str]
     rollouts: Mapping[str, Path]
-    database: bool  # of Codex's own: it is one, whatever else it holds
+    codex: int | None  # the process that holds Codex's own database: it is one, whatever else it holds
 
     def fresh(self, after: str) -> str | None:
         """The newest conversation that nobody has spoken in, if it began after that one: ids sort by time."""
@@ -49,8 +49,10 @@ def status(binding: Binding, turns: Turns, shared: Shared) -> Status:
     if not processes.alive(binding.pid):
         return Status(State.DEAD)
     holding = _open(binding.pid)
-    if not holding.held and (talk := shared.front(binding.pid, codex_home(binding.env), turns)):
+    if not holding.held and (talk := shared.front(binding.pid, turns)):
         return _of_talk(talk, turns)
+    if not holding.held and holding.codex is not None:
+        return Status(State.UNKNOWN)  # it runs, and in which conversation nobody tells: that it rests nobody knows
     mine, rollout = binding.agent_session, binding.transcript
     if mine is None and (found := _newest(holding)) is not None:
         # Its first prompt came before anybody looked, and no hook has told of it.
@@ -84,10 +86,11 @@ def find(pid: int, turns: Turns, shared: Shared) -> Found | None:
 
     Raises FrontUnknown for one behind the shared background server that shows none of its own.
     """
-    holding, env = _open(pid), processes.environment(pid)
+    holding = _open(pid)
+    env = processes.environment(holding.codex or pid)
     if not holding.held:
-        talk = shared.front(pid, codex_home(env), turns)
-        if talk is None and holding.database:
+        talk = shared.front(pid, turns)
+        if talk is None and holding.codex is not None:
             raise FrontUnknown(_UNTOLD)
         return Found(pid, talk.id, talk.rollout if talk.rollout.exists() else None, env) if talk else None
     newest = _newest(holding)
@@ -137,15 +140,16 @@ def _meta(rollout: Path) -> Mapping[str, object]:
 def _open(pid: int) -> _Open:
     held: set[str] = set()
     rollouts: dict[str, Path] = {}
-    database = False
+    codex: int | None = None
     for process in windows(pid):
         for path in processes.open_files(process):
-            database = database or _DATABASE.search(path) is not None
+            if _DATABASE.search(path):
+                codex = codex or process
             if lock := _LOCK.search(path):
                 held.add(lock[1])
             elif rollout := _ROLLOUT.search(path):
                 rollouts[rollout[1]] = Path(path)
-    return _Open(frozenset(held), rollouts, database)
+    return _Open(frozenset(held), rollouts, codex)
 
 
 def lock_folder(env: Mapping[str, str]) -> Path:
