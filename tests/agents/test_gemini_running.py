@@ -272,3 +272,14 @@ def test_a_clear_that_its_hook_does_not_tell_of_is_told_by_its_record(machine: M
     assert agent.status(Binding(7, MINE, first, Path())).agent_session == MINE, (
         "it was gone back to, by its hooks' word"
     )
+
+
+@pytest.mark.parametrize("event", ["BeforeAgent", "AfterAgent", "Notification"])
+def test_only_the_hook_of_its_start_tells_that_a_conversation_began(machine: Machine, event: str) -> None:
+    first, agent = machine.record(MINE, BEGAN + 4), Gemini()
+    machine.start(7, "--session-id", MINE)
+    agent.report({"hook_event_name": "SessionStart", "session_id": MINE, "source": "startup"})
+    machine.types(MINE, BEGAN + 60, "/clear")
+    machine.record(CLEARED, BEGAN + 61)
+    agent.report({"hook_event_name": event, "session_id": CLEARED})
+    assert agent.status(Binding(7, MINE, first, Path())).agent_session == CLEARED, "the one of its start was lost"

@@ -48,12 +48,15 @@ class Turns:
     """Keeps the last word of hooks and journals; only what was appended to a journal is read."""
 
     _hooks: dict[str, Word] = field(default_factory=dict)
+    _begun: set[str] = field(default_factory=set)  # conversations whose start a hook has told of
     _journals: dict[Path, _Followed] = field(default_factory=dict)
     _front: dict[int, tuple[frozenset[object], str | None]] = field(default_factory=dict)  # by process
 
     def heard(self, session: str, kind: HookKind, at: float) -> None:
         """A hook of this conversation; one that waited in the spool has nothing to say against a later one."""
         before = self._hooks.get(session)
+        if kind is HookKind.SESSION_START:
+            self._begun.add(session)
         if kind in _HOOKS and (before is None or at >= before.at):
             self._hooks[session] = Word(_HOOKS[kind], at)
 
@@ -73,8 +76,9 @@ class Turns:
                 found = running.find(binding.pid)
                 front = found.agent_session if found else None
                 self._front[binding.pid] = now, front
-        # One that a hook told of is followed with that hook, and may have been left since.
-        return binding.agent_session if front is None or front in self._hooks else front
+        # One whose start a hook told of is followed with that hook, and may have been left since. No other hook moves
+        # the session, so a prompt or an end of a turn in there must not silence the notes.
+        return binding.agent_session if front is None or front in self._begun else front
 
     def _told(self, journal: Path) -> Word | None:
         followed = self._journals.setdefault(journal, _Followed(Tail(journal, Journal())))
