@@ -82,6 +82,21 @@ def test_a_restart_keeps_options_and_the_last_model_but_neither_the_old_prompt_n
     assert back.agent_session == OLD
 
 
+def test_a_restart_keeps_the_permissions_that_were_chosen_last_and_a_first_start_those_of_its_flags(
+    tmp_path: Path,
+) -> None:
+    args = ("-a", "never", "-s", "danger-full-access", "-c", "model_verbosity=low")
+    left = {"permission_mode": "on-request user :read-only"}
+    back = Codex().launch(order(tmp_path, *args, resume=OLD, **left))
+    chosen = ['approval_policy="on-request"', 'approvals_reviewer="user"', 'default_permissions=":read-only"']
+    said = [word for setting in chosen for word in ("-c", setting)]
+    assert list(back.argv[-10:]) == ["-c", "model_verbosity=low", *said, "resume", OLD]
+    assert not {"-a", "-s"} & set(back.argv)
+    assert Codex().launch(order(tmp_path, *args, **left)).argv[-6:] == args
+    untold = Codex().launch(order(tmp_path, *args, kick="go on", permission_mode="bypassPermissions"))
+    assert untold.argv[-8:-2] == args
+
+
 def test_what_baton_says_itself_is_not_said_twice(tmp_path: Path) -> None:
     assert Codex().launch(order(tmp_path, "--no-daemon", "--search")).argv.count("--no-daemon") == 1
 

@@ -15,6 +15,7 @@ from batonpass.transcripts.events import (
     Failed,
     Interrupted,
     Origin,
+    Permitted,
     Prompted,
     Said,
     ToolCalled,
@@ -25,6 +26,7 @@ from batonpass.transcripts.events import (
 from batonpass.transcripts.whole import all_events, last
 
 E = TypeVar("E", bound=Event)
+STAMP = "2026-11-18T05:33:42.557Z"
 
 FOLDER = Path(__file__).parents[1] / "fixtures" / "codex"
 
@@ -63,7 +65,7 @@ def test_usage_is_unknown_where_no_request_was_answered() -> None:
 
 
 def test_a_turn_is_a_prompt_what_was_done_and_said_and_an_end() -> None:
-    first = events("tui-turns-and-tools")[:7]
+    first = [event for event in events("tui-turns-and-tools") if not isinstance(event, Permitted)][:7]
     assert [type(event) for event in first] == [Prompted, ToolCalled, ToolReturned, Used, Said, Used, TurnEnded]
     prompt, called, returned, _, said, used, _ = first
     assert isinstance(prompt, Prompted)
@@ -107,10 +109,37 @@ def test_the_summary_that_codex_writes_for_itself_is_not_said_to_anyone() -> Non
 
 def test_an_interrupted_turn_and_a_failed_one_are_told_apart() -> None:
     found = events("tui-interrupt-and-error")
-    assert [type(e) for e in found] == [Prompted, Interrupted, Prompted, Failed]
+    assert [type(e) for e in found if not isinstance(e, Permitted)] == [Prompted, Interrupted, Prompted, Failed]
     (failed,) = of(Failed, found)
     assert failed.kind == "overloaded"
     assert "high demand" in failed.text
+
+
+def applied(**settings: object) -> list[Event]:
+    payload = {"type": "thread_settings_applied", "thread_settings": {"model": "gpt-5.5", **settings}}
+    return parse(json.dumps({"timestamp": STAMP, "type": "event_msg", "payload": payload}).encode())
+
+
+def test_what_flags_and_files_allow_is_no_choice_of_the_users_within_the_session() -> None:
+    assert {permitted.mode for permitted in of(Permitted, events("tui-turns-and-tools"))} == {None}
+
+
+@pytest.mark.parametrize(
+    ("policy", "reviewer", "profile", "mode"),
+    [
+        ("on-request", "user", ":read-only", "on-request user :read-only"),
+        ("on-request", "auto_review", ":workspace", "on-request auto_review :workspace"),
+        ("never", "user", ":danger-full-access", "never user :danger-full-access"),
+        ({"granular": {"rules": True}}, "somebody", "mine", "on-request user mine"),  # a person is asked
+        ("never", "user", 'x" ]', None),
+    ],
+)
+def test_permissions_that_were_chosen_within_codex_are_told(
+    policy: object, reviewer: str, profile: str, mode: str | None
+) -> None:
+    (told,) = applied(approval_policy=policy, approvals_reviewer=reviewer, active_permission_profile={"id": profile})
+    assert isinstance(told, Permitted)
+    assert told.mode == mode
 
 
 def test_files_and_commands_are_facts_whichever_way_the_model_calls_its_tools(tmp_path: Path) -> None:

@@ -76,6 +76,43 @@ def test_two_of_codex_come_back_as_themselves(codex_baton: Baton, codex_model: R
     _comes_back(codex_baton, codex_model, codex_baton.run_codex)
 
 
+def test_a_codex_that_was_allowed_less_since_its_start_comes_back_with_that(
+    codex_baton: Baton, codex_model: ResponsesModel
+) -> None:
+    baton = codex_baton
+    baton.run_codex(prompt=READER)  # with full access
+    baton.wait_for(lambda s: s["state"] == "idle" and s["used"] is not None, _SECONDS)
+    baton.say("/permissions")
+    baton.until(lambda: "4. Read Only" in baton.screen(), "the choice of permissions")
+    baton.press("4")
+    baton.until(lambda: "Permission selection requested: Read Only" in baton.screen(), "that it was chosen")
+    baton.until(lambda: _mode(baton) == "on-request user :read-only", "what was chosen in the store")
+    baton.reboot()
+    (found,) = json.loads(baton.command("restore", "--json", within=_SECONDS))
+    assert found["how"] == "resumed", found
+    baton._pane = _pane(found, baton)
+    baton.wait_for(lambda status: status["state"] == "idle")
+    baton.say("And now the tests.")
+    codex_model.wait_for(lambda request: "And now the tests." in request.text, _SECONDS)
+    baton.until(
+        lambda: _sandboxes(baton) == ["danger-full-access", "read-only"], "its second turn, without that access"
+    )
+
+
+def _mode(baton: Baton) -> str | None:
+    session = baton.store.session(baton.session)
+    return session.permission_mode if session else None
+
+
+def _sandboxes(baton: Baton) -> list[str]:
+    """What each turn of the session's conversation was allowed, by Codex's own record."""
+    session = baton.store.session(baton.session)
+    assert session is not None
+    assert session.transcript is not None
+    lines = [json.loads(line) for line in session.transcript.read_text(encoding="utf-8").splitlines()]
+    return [line["payload"]["sandbox_policy"]["type"] for line in lines if line["type"] == "turn_context"]
+
+
 def test_two_of_gemini_come_back_as_themselves(gemini_baton: Baton, gemini_model: GeminiModel) -> None:
     _comes_back(gemini_baton, gemini_model, gemini_baton.run_gemini)
 

@@ -1,13 +1,16 @@
 import asyncio
+import json
 from dataclasses import replace
 from pathlib import Path
 
 import pytest
 
 from batonpass.agents.base import BackgroundTask, HookKind, HookReport, Status
+from batonpass.agents.codex import Codex
 from batonpass.clock import ManualClock
 from batonpass.reading import Reading, Source
 from batonpass.session import State
+from batonpass.supervisor.conversation import Conversation
 from batonpass.supervisor.watch import Watch
 from tests.supervisor.fakes import OTHER, TALK, Talk, ToldAgent, start, stop
 
@@ -221,3 +224,21 @@ def test_a_prompt_that_begins_no_turn_does_not_keep_the_agent_at_work(
     assert watch.idle()
     watch.take_hook(HookReport(HookKind.PROMPT, TALK, prompt="from the spool"), clock.now() - 60)
     assert watch.idle()
+
+
+def test_permissions_that_the_record_tells_are_those_of_the_session(watch: Watch, tmp_path: Path) -> None:
+    rollout = tmp_path / "rollout.jsonl"
+    watch.conversation = Conversation(TALK, rollout, Codex().record)
+
+    def applied(profile: str | None) -> str | None:
+        settings = {"approval_policy": "on-request", "active_permission_profile": {"id": profile} if profile else None}
+        payload = {"type": "thread_settings_applied", "thread_settings": settings}
+        with rollout.open("a", encoding="utf-8") as lines:
+            stamp = "2026-11-18T05:33:42Z"
+            lines.write(json.dumps({"timestamp": stamp, "type": "event_msg", "payload": payload}) + "\n")
+        watch.read()
+        return watch.session.permission_mode
+
+    assert applied(":read-only") == "on-request user :read-only"
+    assert applied(":workspace") == "on-request user :workspace"
+    assert applied(None) is None

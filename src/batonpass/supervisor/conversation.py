@@ -12,6 +12,7 @@ from batonpass.transcripts.events import (
     Failed,
     Interrupted,
     Origin,
+    Permitted,
     Prompted,
     Rewound,
     Said,
@@ -35,6 +36,7 @@ class News:
     failed: tuple[Failed, ...] = ()
     prompts: int = 0
     unknown: bool = False  # what was known of the usage before does not hold any more
+    permitted: Permitted | None = None  # the last word on it
     notes: tuple[str, ...] = ()
     any: bool = False
 
@@ -72,7 +74,9 @@ class Conversation:
             self.prompts = 0
             self.first_used = None
         news = self._take_in(batch.events)
-        return News(*news, notes=tuple(batch.notes), any=bool(batch.events) or batch.reset)
+        permitted = next((e for e in reversed(batch.events) if isinstance(e, Permitted)), None)
+        any_news = bool(batch.events) or batch.reset
+        return News(*news, permitted=permitted, notes=tuple(batch.notes), any=any_news)
 
     def _take_in(
         self, events: Sequence[Event]

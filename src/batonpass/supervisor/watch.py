@@ -354,6 +354,8 @@ class Watch:
         for compacted in news.compacted:
             if compacted.trigger == "auto" and compacted.before:
                 self.observed_limit = min(compacted.before, self.observed_limit or compacted.before)
+        if news.permitted is not None:
+            self.session = replace(self.session, permission_mode=news.permitted.mode)
         self.heard(news)
         if news.any:
             self.changed()

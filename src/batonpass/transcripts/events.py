@@ -84,6 +84,13 @@ class Rewound(Event):
 
 
 @dataclass(frozen=True, slots=True)
+class Permitted(Event):
+    """How much the agent may do from here on, by a choice of its user's; None where it is as it was started with."""
+
+    mode: str | None  # in the agent's own words, for its next start
+
+
+@dataclass(frozen=True, slots=True)
 class Failed(Event):
     """An API error that ended a turn: rate_limit, overloaded, authentication, too_long, other."""
 

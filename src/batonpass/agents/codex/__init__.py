@@ -96,7 +96,6 @@ class Codex(HookAnswers, Usual):
             continued=payload.get("stop_hook_active") is True,
             tool=text(payload, "tool_name"),
             model=text(payload, "model"),
-            permission_mode=text(payload, "permission_mode"),
         )
 
     def usable(self, window: int, env: Mapping[str, str], model: str | None = None) -> int:

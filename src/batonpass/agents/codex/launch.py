@@ -13,7 +13,7 @@ from typing import Any
 
 from batonpass.agents.base import Launch, LaunchError, LaunchOrder, NotInstalled
 from batonpass.agents.codex.arguments import Arguments, parse
-from batonpass.agents.codex.wishes import approved
+from batonpass.agents.codex.wishes import approved, as_left
 from batonpass.disk import read_plain
 
 COMPACT_LIMIT = "BATON_CODEX_COMPACT_LIMIT"  # tells the watch where the user has Codex compact itself
@@ -40,6 +40,8 @@ def launch(order: LaunchOrder, prime_parts: int) -> Launch:
     if order.approval is not None:
         args = approved(args, order.approval)
     restart = order.kick is not None or order.resume is not None
+    if restart and order.permission_mode is not None:
+        args = as_left(args, order.permission_mode)
     if order.resume is not None:
         command: tuple[str, ...] = ("resume", order.resume)
     else:

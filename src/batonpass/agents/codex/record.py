@@ -4,12 +4,14 @@ import json
 import re
 from collections.abc import Iterator, Mapping
 
+from batonpass.agents.codex.wishes import mode_of
 from batonpass.transcripts.events import (
     Compacted,
     Event,
     Failed,
     Interrupted,
     Origin,
+    Permitted,
     Prompted,
     Said,
     ToolCalled,
@@ -24,7 +26,7 @@ Entry = Mapping[str, object]
 # What the lines that matter hold; most of a rollout's bytes are in lines that do not, and are not decoded.
 _MATTERS = re.compile(
     rb'"type": ?"(?:compacted|token_count|task_complete|turn_aborted|item_completed|function_call|custom_tool_call'
-    rb'|function_call_output|custom_tool_call_output|local_shell_call)"|<subagent_notification>'
+    rb'|thread_settings_applied|function_call_output|custom_tool_call_output|local_shell_call)"|<subagent_notification>'
 )
 _NEWS = re.compile(r"\s*<subagent_notification>(.*)</subagent_notification>\s*", re.DOTALL)
 _EXITED = re.compile(r"^(?:Process exited with code|Exit code:) (-?\d+)", re.MULTILINE)
@@ -83,6 +85,8 @@ def _event(payload: Entry, at: float) -> Iterator[Event]:
             yield Failed(at, _failure(error), _text(error, "message")) if error else TurnEnded(at)
         case "turn_aborted":
             yield Interrupted(at)
+        case "thread_settings_applied":
+            yield Permitted(at, mode_of(_mapping(payload.get("thread_settings"))))
         case "item_completed":
             yield from _item(_mapping(payload.get("item")), at)
         case _:

@@ -1,8 +1,9 @@
 """Codex's arguments as wishes, and wishes as its arguments."""
 
+import re
 from collections.abc import Mapping, Sequence
 
-from batonpass.agents.codex.arguments import Arguments, parse
+from batonpass.agents.codex.arguments import Arguments, Option, parse
 from batonpass.agents.wishes import Approval, Size, Wishes, repeated, size_of
 
 _SIZES = {"nano": Size.SMALL, "mini": Size.SMALL, "gpt": Size.LARGE}
@@ -17,6 +18,10 @@ _REVIEWED = "--approve-for-me"  # by a model, within the workspace
 _APPROVING = frozenset({"--sandbox", "--ask-for-approval", _ALL, _REVIEWED})
 _SETTINGS = ("sandbox_mode", "approval_policy")
 _REVIEWER, _PERSON, _MODEL = "approvals_reviewer", "user", "auto_review"
+_PROFILE = "default_permissions"
+_SANDBOXES = {":read-only": "read-only", ":workspace": "workspace-write", ":danger-full-access": "danger-full-access"}
+_POLICIES = ("on-request", "never")
+_MODE = re.compile(rf"({'|'.join(_POLICIES)}) ({_PERSON}|{_MODEL}) ([\w:.-]+)")
 
 
 def wishes(args: Sequence[str], model: str | None, mode: str | None) -> Wishes:
@@ -28,11 +33,40 @@ def wishes(args: Sequence[str], model: str | None, mode: str | None) -> Wishes:
     )
     if given.values(_REVIEWED):
         sandbox = "workspace-write"
+    without_any = given.values(_ALL)
+    if chosen := _MODE.fullmatch(mode or ""):
+        sandbox, asking, without_any = _SANDBOXES.get(chosen[3]), chosen[1], []
     return Wishes(
         size_of(named[-1] if named else None, _SIZES),
-        _approval(sandbox, asking, given.values(_ALL)),
+        _approval(sandbox, asking, without_any),
         tuple(given.values("--add-dir")),
     )
+
+
+def mode_of(settings: Mapping[str, object]) -> str | None:
+    """What its user chose within the session, by the settings in its record; None where flags and files said it all.
+
+    A policy or a reviewer that Baton does not know becomes a question to a person, which lets nothing through.
+
+    >>> mode_of({"approval_policy": "never", "active_permission_profile": {"id": ":danger-full-access"}})
+    'never user :danger-full-access'
+    """
+    active, policy = settings.get("active_permission_profile"), settings.get("approval_policy")
+    asking = policy if policy in _POLICIES else "on-request"
+    reviewer = _MODEL if settings.get(_REVIEWER) == _MODEL else _PERSON
+    mode = f"{asking} {reviewer} {active.get('id') if isinstance(active, dict) else ''}"
+    return mode if _MODE.fullmatch(mode) else None
+
+
+def as_left(args: Arguments, mode: str) -> Arguments:
+    """These arguments with what its user chose since; as they are where that is not told."""
+    chosen = _MODE.fullmatch(mode)
+    if chosen is None:
+        return args
+    asking, reviewer, profile = chosen.groups()
+    said = {"approval_policy": asking, _REVIEWER: reviewer, _PROFILE: profile}
+    flags = (word for name, value in said.items() for word in ("-c", f'{name}="{value}"'))
+    return Arguments((*_unapproved(args), *parse(tuple(flags)).options), args.command, args.prompt)
 
 
 def _set(given: Arguments, setting: str) -> list[str]:
@@ -57,9 +91,10 @@ def approved(args: Arguments, approval: Approval) -> Arguments:
 
     One who asks may read, and must ask for the rest.
     """
-    kept = (o for o in args.options if o.name not in _APPROVING and not _sets_approval(o.name, o.value))
     said = _FLAGS[approval] or _FLAGS[Approval.PLAN]
-    return Arguments((*kept, *parse((*said, *_reviewer(args, approval))).options), args.command, args.prompt)
+    return Arguments(
+        (*_unapproved(args), *parse((*said, *_reviewer(args, approval))).options), args.command, args.prompt
+    )
 
 
 def _reviewer(args: Arguments, approval: Approval) -> tuple[str, ...]:
@@ -75,8 +110,13 @@ def _reviewer(args: Arguments, approval: Approval) -> tuple[str, ...]:
     return ("-c", f'{_REVIEWER}="{who}"')
 
 
+def _unapproved(args: Arguments) -> list[Option]:
+    """The options that say nothing of approval."""
+    return [o for o in args.options if o.name not in _APPROVING and not _sets_approval(o.name, o.value)]
+
+
 def _sets_approval(name: str, value: str) -> bool:
-    return name == "--config" and value.partition("=")[0].strip() in (*_SETTINGS, _REVIEWER)
+    return name == "--config" and value.partition("=")[0].strip() in (*_SETTINGS, _REVIEWER, _PROFILE)
 
 
 def _last(values: Sequence[str]) -> str | None:
