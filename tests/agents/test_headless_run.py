@@ -146,6 +146,29 @@ async def test_the_end_of_a_quota_is_told_apart_with_the_time_of_its_end(order: 
     assert (result.error, result.until) == ("quota", clock.now() + 7200)
 
 
+async def test_the_end_of_a_quota_that_only_standard_error_tells_counts_from_now(
+    order: Callable[..., HeadlessOrder],
+) -> None:
+    clock = ManualClock()
+    refused = Shell("echo 'You have hit your usage limit. Try again in 2 hours.' >&2; exit 1")
+    result = await run(refused, order(), nobody, clock)
+    assert (result.error, result.until) == ("quota", clock.now() + 7200)
+
+
+async def test_a_record_that_does_not_date_the_end_of_a_quota_has_it_counted_from_now(
+    order: Callable[..., HeadlessOrder],
+) -> None:
+    class Undated(Shell):
+        def hear(self, line: bytes, at: float) -> Iterator[Event]:
+            return super().hear(line, 0.0)
+
+    clock = ManualClock()
+    refused = Undated("echo 'failed You have hit your usage limit. Try again in 2 hours.'; exit 1")
+    refused.kind = "rate_limit"
+    result = await run(refused, order(), nobody, clock)
+    assert (result.error, result.until) == ("quota", clock.now() + 7200)
+
+
 async def test_who_would_try_again_only_when_the_time_is_up_is_stopped_at_once_and_says_why(
     order: Callable[..., HeadlessOrder],
 ) -> None:

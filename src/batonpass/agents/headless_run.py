@@ -46,7 +46,7 @@ async def run(agent: Headless, order: HeadlessOrder, tell: Tell, clock: Clock | 
     """
     clock = clock or SystemClock()
     command = agent.command(order)
-    record = _Record(agent, order)
+    record = _Record(agent, order, clock)
     talk = _Talk(agent, tell, clock, ends=clock.now() + order.seconds)
     timed_out, mark = False, f"BATON_RUN_{secrets.token_hex(8)}"  # of its own: a run within a run has both
     with command.around:
@@ -204,8 +204,8 @@ async def _worked(process: asyncio.subprocess.Process, stdin: bytes) -> None:
 class _Record:
     """The conversation's own record, and where it stood before the run."""
 
-    def __init__(self, agent: Headless, order: HeadlessOrder) -> None:
-        self._agent, self._order = agent, order
+    def __init__(self, agent: Headless, order: HeadlessOrder, clock: Clock) -> None:
+        self._agent, self._order, self._clock = agent, order, clock
         session = order.resume or agent.told.agent_session
         self._past = agent.reads.past(session, order.env) if session else None
         self._before = agent.reads.record(self._past.transcript).read().events if self._past else ()
@@ -217,7 +217,7 @@ class _Record:
         reading = readable.of_events(self._agent.reads, session or "", whole, self._order.env, window=told.window)
         for event in _untold(talk, news):
             talk.tell(event)
-        failed = _tried(talk) if timed_out else _failure(talk, news, status)
+        failed = _tried(talk) if timed_out else _failure(talk, news, status, self._clock.now())
         error, detail = (failed.kind, failed.text) if failed else (None, "")
         if timed_out and failed is None:
             error, detail = TIMEOUT, f"it was stopped after {self._order.seconds:g} s"
@@ -255,15 +255,19 @@ def _last_said(news: Events) -> str:
     return next((event.text for event in reversed(news) if isinstance(event, Said)), "")
 
 
-def _failure(talk: _Talk, news: Events, status: int) -> Failed | None:
-    """What went wrong, in kind and words. The record names the kind more exactly than what is printed."""
+def _failure(talk: _Talk, news: Events, status: int, now: float) -> Failed | None:
+    """What went wrong, in kind and words. The record names the kind more exactly than what is printed.
+
+    What nobody dates went wrong now: a wait that is told in hours counts from there.
+    """
     recorded = next((event for event in reversed(news) if isinstance(event, Failed | Said)), None)
     failed = recorded if isinstance(recorded, Failed) else talk.failed
     if failed is not None:
-        return _named(replace(failed, text=failed.text or (talk.failed.text if talk.failed else "")))
+        words = failed.text or (talk.failed.text if talk.failed else "")
+        return _named(replace(failed, at=failed.at or now, text=words))
     if status:
         words = " ".join(talk.last_words.decode("utf-8", "replace").split())
-        return Failed(0.0, "other", words[-_QUOTED:] or f"it ended with status {status} and said nothing")
+        return _named(Failed(now, "other", words[-_QUOTED:] or f"it ended with status {status} and said nothing"))
     return None
 
 
