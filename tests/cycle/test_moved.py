@@ -7,6 +7,7 @@ from typing import Any
 import pytest
 
 from batonpass.cycle import passing, writing
+from batonpass.cycle.case import Case
 from batonpass.cycle.moves import GONE, MOVED, Move, Outcome, Policy, Result, Step, Way
 from batonpass.cycle.plan import next_move
 from batonpass.facts import Facts
@@ -47,6 +48,25 @@ async def test_the_users_own_clear_once_the_handoff_is_laid_out_is_the_pass(seal
     sealed.begins(OTHER, "clear")
     assert (await passing.hand_over(sealed.case, PASS)).ok
     assert sealed.panes.sent == []
+
+
+@pytest.mark.parametrize("source", ["clear", "resume"])
+async def test_what_the_user_goes_to_while_the_sealed_file_is_looked_at_is_not_cleared(
+    sealed: Scene,  # noqa: F811
+    monkeypatch: pytest.MonkeyPatch,
+    source: str,
+) -> None:
+    looked, look = list[bool](), passing.as_sealed
+
+    async def meanwhile(case: Case) -> str | None:
+        looked.append(True)
+        if len(looked) == 2:  # the second look comes right before the typing
+            sealed.begins(OTHER, source)
+        return await look(case)
+
+    monkeypatch.setattr(passing, "as_sealed", meanwhile)
+    outcome = await passing.hand_over(sealed.case, PASS)
+    assert (outcome.code, sealed.panes.typed) == ("ok" if source == "clear" else MOVED, [])
 
 
 async def test_back_in_the_old_conversation_the_cycle_goes_on(scene: Scene) -> None:
@@ -174,6 +194,21 @@ async def test_a_successor_that_is_cleared_before_its_kick_is_sent_costs_no_atte
         await asyncio.sleep(0)
         passed.begins(THIRD, "clear")
         passed.says(State.IDLE)
+
+    outcome, _ = await asyncio.gather(passing.prime(passed.case, Move(Step.PRIME)), clears())
+    assert (outcome.ok, len(passed.panes.sent)) == (True, 1)
+    assert passed.watch.conversation.prompted(KICK) is not None
+
+
+async def test_a_successor_that_is_cleared_while_its_box_comes_to_rest_is_kicked_once_where_the_person_is(
+    passed: Scene,  # noqa: F811
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    monkeypatch.setattr(passed.agent, "clear_seconds", 1.0)
+
+    async def clears() -> None:
+        await asyncio.sleep(0)
+        passed.begins(THIRD, "clear")
 
     outcome, _ = await asyncio.gather(passing.prime(passed.case, Move(Step.PRIME)), clears())
     assert (outcome.ok, len(passed.panes.sent)) == (True, 1)

@@ -80,6 +80,19 @@ async def test_a_text_that_a_clear_has_overtaken_is_not_sent_and_does_not_stay_i
     assert (caught.value.code, panes.typed) == (MOVED, [PROMPT, "C-c"])
 
 
+async def test_a_text_is_not_sent_to_a_conversation_that_began_while_it_was_pasted(
+    keys: Keys, watch: Watch, agent: ToldAgent, panes: FakePanes, clock: HastyClock
+) -> None:
+    def cleared() -> None:
+        agent.says = Status(State.IDLE, OTHER)
+        watch.begin(OTHER, None, "clear", clock.now())
+
+    panes.on_paste = cleared
+    with pytest.raises(NotReady) as caught:
+        await keys.submit(watch, PROMPT, lambda: False)
+    assert (caught.value.code, panes.typed) == (MOVED, [PROMPT, "C-c"])
+
+
 async def test_nothing_is_typed_while_the_stop_hook_is_open(keys: Keys, watch: Watch, panes: FakePanes) -> None:
     watch.holding_stop = True
     assert await refused(keys, watch) == BUSY

@@ -125,6 +125,8 @@ async def _clear(case: Case, move: Move) -> Outcome:
             return said.begin_again(case)
         if await as_sealed(case) is None:  # waiting for the box may have taken a while
             return _unsealed(case)
+        if case.elsewhere:  # long enough for a person's own clear
+            raise NotReady(MOVED, ELSEWHERE)
         control = case.agent.control(watch.binding)
         case.remember(clear_typed=control is None)
         case.stage.probe("pass:typing")
@@ -263,6 +265,8 @@ async def prime(case: Case, move: Move) -> Outcome:
         given = _kick(case, move.attempt, move.missing, case.agent)
         store.save_delivery(given)
     await brief(case)
+    if watch.conversation is not conversation:
+        return await prime(case, move)  # the user began anew while the box came to rest
     try:
         sent, seconds = case.agent.clear_command, case.config.timeouts.prime
         seen = await give(case.stage, watch, given, arrived, seconds, sent=sent)

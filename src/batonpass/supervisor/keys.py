@@ -7,6 +7,7 @@ from functools import partial
 from batonpass.agents.base import Agent, BoxState, Status
 from batonpass.clock import Clock
 from batonpass.session import State
+from batonpass.supervisor.conversation import Conversation
 from batonpass.supervisor.panes import Panes
 from batonpass.supervisor.watch import Watch
 from batonpass.terminals.base import PaneGone, TerminalError
@@ -167,16 +168,18 @@ class Keys:
         With `patient`, a turn that something else begins meanwhile (a background task that ended) is waited
         for, with the text in the box; not for a clear, which that turn may have made wrong. `taken` is how long
         to wait for the proof of a text that has left the box. `entering` is called right before the first Enter.
+        The text is meant for the conversation that is followed at the call: once another one is in front, it is taken
+        back and not sent.
         Call only right after `ready`, or with `pasted` after `holds`. False means that it was typed and no
         proof came: look before you try again.
         """
-        pane = watch.session.pane
+        pane, meant = watch.session.pane, watch.conversation
         assert pane is not None
         try:
             if not pasted:
                 await self._terminal.paste(pane, text.strip())
                 self._probe("keys:pasted")
-            await self._wait_for_text(watch, text, _BUSY_SECONDS if patient else 0.0)
+            await self._wait_for_text(watch, text, meant, _BUSY_SECONDS if patient else 0.0)
             entering()
             for _ in range(_ENTERS):
                 await self._terminal.press(pane, "Enter")
@@ -192,9 +195,8 @@ class Keys:
             raise NotReady(UNSENT, f"the terminal refused: {error}") from error
         return arrived()
 
-    async def _wait_for_text(self, watch: Watch, text: str, busy: float) -> None:
+    async def _wait_for_text(self, watch: Watch, text: str, meant: Conversation, busy: float) -> None:
         """Wait until the box shows what was pasted, and only that: a person may have typed in between."""
-        meant = watch.conversation
         await self._clock.sleep(watch.agent.paste_seconds)
         deadline = self._clock.ticks() + _SHOWN_SECONDS
         while self._clock.ticks() < deadline:
