@@ -6,7 +6,7 @@ from typing import Any
 
 import pytest
 
-from batonpass.cycle import passing, writing
+from batonpass.cycle import passing, steps, writing
 from batonpass.cycle.case import Case
 from batonpass.cycle.moves import GONE, MOVED, Move, Outcome, Policy, Result, Step, Way
 from batonpass.cycle.plan import next_move
@@ -171,6 +171,38 @@ async def test_what_the_agents_word_says_is_in_front_is_not_ended_with_its_proce
 
     outcome, _ = await asyncio.gather(passing.hand_over(sealed.case, Move(Step.PASS, way=Way.RESPAWN)), looks())
     assert (outcome.code, sealed.launcher.kicks) == (MOVED, [])
+
+
+@pytest.mark.parametrize("way", [Way.CLEAR, Way.RESPAWN, Way.SWITCH])
+async def test_a_conversation_that_nothing_but_the_agents_word_ever_tells_of_is_neither_cleared_nor_ended(
+    sealed: Scene,  # noqa: F811
+    way: Way,
+) -> None:
+    sealed.case.remember(to="understudy")
+    sealed.names(OTHER)
+    outcome = await passing.hand_over(sealed.case, Move(Step.PASS, way=way))
+    assert (outcome.code, sealed.panes.typed, sealed.launcher.kicks) == (MOVED, [], [])
+
+
+@pytest.mark.parametrize("policy", [Policy(), Policy(force=True)])
+async def test_where_the_agents_word_keeps_naming_another_conversation_the_handoff_is_sealed_and_pending(
+    scene: Scene, policy: Policy
+) -> None:
+    scene.names(OTHER)
+    history, moves = list[Outcome](), list[Move]()
+    while (move := next_move(history, policy)) is not None:
+        moves.append(move)
+        history.append(await steps.run(scene.stage, CYCLE, move))
+    assert (moves[-1].result, len(scene.documents())) == (Result.PENDING, 1)
+    assert (scene.panes.typed, scene.launcher.kicks) == ([], [])
+
+
+async def test_where_the_agents_word_keeps_naming_another_conversation_than_the_successors_nobody_is_kicked(
+    passed: Scene,  # noqa: F811
+) -> None:
+    passed.names(THIRD)
+    outcome = await passing.prime(passed.case, Move(Step.PRIME))
+    assert (outcome.code, passed.panes.typed) == (MOVED, [])
 
 
 async def test_a_person_who_goes_back_to_the_predecessor_is_not_given_its_kick(passed: Scene) -> None:  # noqa: F811

@@ -24,7 +24,7 @@ from batonpass.cycle.moves import (
     Way,
 )
 from batonpass.cycle.refusal import refusal
-from batonpass.cycle.returning import STARTED_SECONDS, bind_anew, start_anew
+from batonpass.cycle.returning import STARTED_SECONDS, bind_anew, start_anew, was_started
 from batonpass.cycle.sealed import as_sealed, forget_copy, text_of
 from batonpass.cycle.writing import ELSEWHERE
 from batonpass.delivery import Channel, Delivery, DeliveryState, tag
@@ -46,12 +46,13 @@ _STARTS = 50  # starts of conversations that are looked through for the successo
 async def hand_over(case: Case, move: Move) -> Outcome:
     """Begin the successor's conversation, in place or in a new process, with the handoff laid out for it."""
     await bind_anew(case)
-    await case.watch.until(lambda: case.watch.left_for is None or case.watch.gone, _FOLLOWED_SECONDS)
+    case.watch.refresh()
+    moved_on = not await _front_settled(case) and not was_started(case, _label(move))
     offers = case.stage.offers(case.watch)
     # A conversation that the user began before the handoff was laid out knows nothing of it.
     if offers.primed("clear") and _successor(case) is not None:
         return _passed(case, move.way)
-    if case.elsewhere and case.watch.conversation.agent_session not in said.died(case):
+    if moved_on or (case.elsewhere and case.watch.conversation.agent_session not in said.died(case)):
         return Outcome(Step.PASS, MOVED, ELSEWHERE)
     text = await as_sealed(case)
     if text is None:
@@ -63,6 +64,17 @@ async def hand_over(case: Case, move: Move) -> Outcome:
     if move.way is Way.CLEAR:
         return await _clear(case, move)
     return await _respawn(case, move)
+
+
+async def _front_settled(case: Case) -> bool:
+    """Whether the agent names no other conversation than the one that is followed; a hook may be on its way."""
+    watch = case.watch
+    return await watch.until(lambda: watch.left_for is None or watch.gone, _FOLLOWED_SECONDS)
+
+
+def _label(move: Move) -> str:
+    """Of the process that a move starts: each is started once, also when a crash comes in between."""
+    return f"pass {move.attempt}"
 
 
 def _unsealed(case: Case) -> Outcome:
@@ -187,7 +199,7 @@ async def _respawn(case: Case, move: Move) -> Outcome:
     given = replace(
         _kick(case, move.kick, (), switching.heir(case, move.way)), channel=Channel.ARGV, state=DeliveryState.SENT
     )
-    label = f"pass {move.attempt}"
+    label = _label(move)
     to = switching.successor(case) if move.way is Way.SWITCH else None
     if to is not None and (held := await switching.hold_back(case, label)):
         return held
@@ -272,6 +284,8 @@ async def prime(case: Case, move: Move) -> Outcome:
         seen = await give(case.stage, watch, given, arrived, seconds, sent=sent)
     except NotReady as obstacle:
         store.save_delivery(given.become(DeliveryState.WITHDRAWN, case.stage.clock.now()))
+        if obstacle.code == MOVED and not await _front_settled(case):
+            return Outcome(Step.PRIME, MOVED, ELSEWHERE)
         if obstacle.code == MOVED and watch.conversation is not conversation:
             return await prime(case, move)  # the user began anew before anything was sent: that is the one to kick
         return _gone(case, Step.PRIME, str(obstacle)) if obstacle.code == GONE else _not_seen(str(obstacle))

@@ -30,10 +30,8 @@ async def start_anew(
 
     None when it runs; else why not. After a crash it looks first: a second process would hear the prompt twice.
     """
-    noted = case.recall("started")
-    if isinstance(noted, dict) and noted.get("label") == label:
-        pid = noted.get("pid")
-        if await case.stage.launcher.replaced(case.watch, pid if isinstance(pid, int) else None):
+    if was_started(case, label):
+        if await case.stage.launcher.replaced(case.watch, _replaced_pid(case)):
             if to is not None and to.agent != case.watch.session.agent:  # it was started, and then we crashed
                 case.watch.become(agents.get(to.agent))
                 case.stage.store.save_session(case.watch.session)
@@ -53,11 +51,23 @@ async def start_anew(
     return None
 
 
-async def bind_anew(case: Case) -> None:
-    """Follow the process that was started before a crash: the session may still be bound to the one it replaced."""
+def was_started(case: Case, label: str) -> bool:
+    """Whether this start was begun before: the process in the pane may be its own."""
+    noted = case.recall("started")
+    return isinstance(noted, dict) and noted.get("label") == label
+
+
+def _replaced_pid(case: Case) -> int | None:
+    """The process that the last start was to replace."""
     noted = case.recall("started")
     pid = noted.get("pid") if isinstance(noted, dict) else None
-    if case.watch.gone and isinstance(pid, int) and case.watch.session.pid == pid:
+    return pid if isinstance(pid, int) else None
+
+
+async def bind_anew(case: Case) -> None:
+    """Follow the process that was started before a crash: the session may still be bound to the one it replaced."""
+    pid = _replaced_pid(case)
+    if case.watch.gone and pid is not None and case.watch.session.pid == pid:
         try:
             await case.stage.launcher.replaced(case.watch, pid)
         except TerminalError as error:

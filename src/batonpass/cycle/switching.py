@@ -5,6 +5,7 @@ from batonpass.agents.base import Agent
 from batonpass.cycle import said
 from batonpass.cycle.case import Case
 from batonpass.cycle.moves import BOX_IN_USE, GONE, NOT_BEGUN, NOT_CLEARED, Outcome, Step, Way
+from batonpass.cycle.returning import was_started
 from batonpass.supervisor import orders
 from batonpass.supervisor.keys import TEXT, NotReady
 from batonpass.supervisor.orders import Successor
@@ -37,8 +38,7 @@ async def hold_back(case: Case, label: str) -> Outcome | None:
 
     An agent that cannot answer may stand at a dialog about just that: its process is ended, and no key is pressed.
     """
-    noted = case.recall("started")
-    if case.watch.gone or (isinstance(noted, dict) and noted.get("label") == label):
+    if case.watch.gone or was_started(case, label):
         return None
     try:
         await case.stage.keys.ready(case.watch, case.config.timeouts.pass_)

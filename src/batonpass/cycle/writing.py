@@ -129,6 +129,8 @@ async def safe_point(case: Case, move: Move) -> Outcome:
             return Outcome(Step.SAFE_POINT, data={"channel": channel})
         if obstacle.code == GONE:
             return Outcome(Step.SAFE_POINT, GONE, str(obstacle))
+        if clock.ticks() >= deadline and obstacle.code == MOVED:
+            return Outcome(Step.SAFE_POINT, MOVED, ELSEWHERE)
         if clock.ticks() >= deadline:
             return Outcome(Step.SAFE_POINT, NO_SAFE_POINT, str(obstacle))
         if not watch.holding_stop:
