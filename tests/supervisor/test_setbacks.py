@@ -226,6 +226,19 @@ async def test_when_one_cannot_take_over_the_next_one_does(scene: Scene) -> None
     assert heirs == ["codex", "understudy"]
 
 
+async def test_one_that_was_prompted_meanwhile_and_left_alone_is_switched_when_it_fails_again(scene: Scene) -> None:
+    scene.configure("scripted", "understudy")
+    scene.fails(HOURS)
+    await scene.look()
+    first = scene.kept.cycle
+    scene.fails(HOURS)
+    scene.ends(CycleState.PENDING)
+    await scene.look(2)
+    assert scene.running is not None
+    assert scene.running.id != first
+    assert scene.running.data["to"] == "understudy", "nobody has tried it, so nothing is known against it"
+
+
 async def test_where_nobody_is_left_alive_the_next_one_goes_on_from_the_handoff(scene: Scene) -> None:
     scene.configure("scripted", "codex", "understudy")
     scene.fails(HOURS)

@@ -36,6 +36,12 @@ def said_to_the_dead(case: Case) -> list[str]:
     return said
 
 
+def went_on(case: Case) -> bool:
+    """Whether an agent that could not be asked has been prompted since: its provider's refusal is no longer the end."""
+    conversation = case.watch.conversation
+    return conversation.failure is None or not conversation.waits_since(case.cycle.started)
+
+
 def begin_again(case: Case) -> Outcome:
     """A new round: the agent is asked once more, and nothing is passed meanwhile."""
     case.remember(round_began=case.stage.clock.now())

@@ -4,8 +4,9 @@ from batonpass import agents
 from batonpass.agents.base import Agent
 from batonpass.cycle import said
 from batonpass.cycle.case import Case
-from batonpass.cycle.moves import BOX_IN_USE, GONE, NOT_BEGUN, NOT_CLEARED, Outcome, Step, Way
+from batonpass.cycle.moves import BOX_IN_USE, GONE, MOVED, NOT_BEGUN, NOT_CLEARED, Outcome, Step, Way
 from batonpass.cycle.returning import was_started
+from batonpass.cycle.writing import ELSEWHERE
 from batonpass.supervisor import orders
 from batonpass.supervisor.keys import TEXT, NotReady
 from batonpass.supervisor.orders import Successor
@@ -34,19 +35,27 @@ def not_begun(case: Case, to: Successor, words: str) -> Outcome:
 
 
 async def hold_back(case: Case, label: str) -> Outcome | None:
-    """What a person has typed or just said must not go with the old process; None when it may be replaced.
+    """What a person has typed, just said or begun must not go with the old process; None when it may be replaced.
 
     An agent that cannot answer may stand at a dialog about just that: its process is ended, and no key is pressed.
     """
-    if case.watch.gone or was_started(case, label):
+    watch, silent = case.watch, case.recall("silent")
+    if watch.gone or was_started(case, label):
         return None
+    obstacle: NotReady | None = None
     try:
-        await case.stage.keys.ready(case.watch, case.config.timeouts.pass_)
-    except NotReady as obstacle:
-        if obstacle.code == TEXT:
-            return Outcome(Step.PASS, BOX_IN_USE, str(obstacle))
-        if obstacle.code == GONE or case.recall("silent"):
-            return None
-        return Outcome(Step.PASS, NOT_CLEARED, str(obstacle))
-    case.watch.read()
-    return said.begin_again(case) if said.new_prompts(case) else None
+        await case.stage.keys.ready(watch, case.config.timeouts.pass_)
+    except NotReady as found:
+        obstacle = found
+    if obstacle is not None and obstacle.code == GONE:
+        return None
+    watch.read()
+    if case.elsewhere or watch.left_for is not None:
+        return Outcome(Step.PASS, MOVED, ELSEWHERE)
+    if silent and said.went_on(case):
+        return Outcome(Step.PASS, MOVED, "somebody set the agent to work again, and it is left alone")
+    if obstacle is None:
+        return said.begin_again(case) if said.new_prompts(case) else None
+    if obstacle.code == TEXT:
+        return Outcome(Step.PASS, BOX_IN_USE, str(obstacle))
+    return None if silent else Outcome(Step.PASS, NOT_CLEARED, str(obstacle))

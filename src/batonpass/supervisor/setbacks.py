@@ -211,6 +211,10 @@ class Setbacks:
                 _with_down(known.served(watch.session.agent), {to: _refused_until(tried) or put_off(0, now, limits)}),
             )
             return
+        if failed.at != known.at and not tried.data.get("started") and not watch.gone:
+            # It was prompted meanwhile and therefore left alone: what its provider says now is acted on as at first.
+            self._keep(watch, known.served(watch.session.agent))
+            return
         later = _refused_until(tried) or put_off(known.missed, now, limits)
         # One that was started can do nothing for the others; where none was, the reason holds for all of them.
         names = [to] if tried.data.get("started") else self._others(watch, known)

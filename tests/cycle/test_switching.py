@@ -1,0 +1,80 @@
+"""Another agent is to take over from one that cannot be asked: what a person does meanwhile is left alone."""
+
+import asyncio
+
+import pytest
+
+from batonpass.cycle import passing, sealing
+from batonpass.cycle.moves import BOX_IN_USE, MOVED, Move, Outcome, Policy, Result, Step, Way
+from batonpass.cycle.plan import next_move
+from batonpass.session import State
+from tests.cycle.scene import Scene
+from tests.supervisor.fakes import OTHER
+
+REFUSED = "You've hit your usage limit. Try again in 2 hours."
+SWITCH = Move(Step.PASS, way=Way.SWITCH)
+SILENT = Policy(way=Way.SWITCH, silent=True, force=True)
+
+
+@pytest.fixture
+async def refused(scene: Scene) -> Scene:
+    """A session whose provider has ended its turn, and whose handoff is sealed from what was recorded."""
+    scene.watch.hooks_seen = 1
+    scene.talk.add("failed", kind="rate_limit", text=REFUSED)
+    scene.supervisor.take_news(scene.watch)
+    scene.case.remember(to="understudy", silent=True)
+    await sealing.seal(scene.case, Move(Step.SEAL, document=False))
+    scene.clock.advance(1)
+    return scene
+
+
+def left_alone(scene: Scene, outcome: Outcome) -> bool:
+    closing = next_move([Outcome(Step.PREPARE), Outcome(Step.SEAL), outcome], SILENT)
+    assert closing is not None
+    assert (closing.step, closing.result) == (Step.CLOSE, Result.PENDING)
+    return outcome.code == MOVED and scene.launcher.kicks == []
+
+
+@pytest.mark.parametrize("state", [State.IDLE, State.WAITING])
+async def test_one_that_cannot_answer_is_replaced_also_where_it_stands_at_a_dialog(
+    refused: Scene, state: State
+) -> None:
+    refused.says(state)
+    assert (await passing.hand_over(refused.case, SWITCH)).ok
+    assert (len(refused.launcher.kicks), refused.panes.typed) == (1, [])
+
+
+async def test_what_a_person_has_typed_does_not_go_with_it(refused: Scene) -> None:
+    refused.panes.box = "half a thought"
+    assert (await passing.hand_over(refused.case, SWITCH)).code == BOX_IN_USE
+
+
+async def test_a_conversation_that_a_person_begins_before_the_pass_is_left_alone(refused: Scene) -> None:
+    refused.says(State.BUSY)
+
+    async def clears() -> None:
+        await asyncio.sleep(0)
+        refused.begins(OTHER, "clear")
+
+    outcome, _ = await asyncio.gather(passing.hand_over(refused.case, SWITCH), clears())
+    assert left_alone(refused, outcome)
+
+
+async def test_one_that_a_person_has_set_to_work_again_is_left_alone(refused: Scene) -> None:
+    refused.talk.prompt("try it once more")
+    refused.says(State.BUSY)
+    assert left_alone(refused, await passing.hand_over(refused.case, SWITCH))
+
+
+async def test_one_that_served_a_person_again_is_left_alone(refused: Scene) -> None:
+    refused.talk.prompt("try it once more")
+    refused.talk.say("It works.", used=146_000)
+    assert left_alone(refused, await passing.hand_over(refused.case, SWITCH))
+
+
+async def test_what_a_person_said_is_in_no_document_although_it_failed_again_and_so_the_agent_is_left_alone(
+    refused: Scene,
+) -> None:
+    refused.talk.prompt("try it once more")
+    refused.talk.add("failed", kind="rate_limit", text=REFUSED)
+    assert left_alone(refused, await passing.hand_over(refused.case, SWITCH))
