@@ -286,6 +286,16 @@ async def test_a_kick_whose_turn_the_provider_ended_is_no_bad_receipt_and_its_da
     assert passed.case.recall("refused") == {"agent": "scripted", "until": failed.at + 7200}
 
 
+async def test_of_a_successor_that_died_of_its_refusal_the_date_is_kept_too(passed: Scene) -> None:
+    await passing.prime(passed.case, Move(Step.PRIME))
+    passed.talk.add("failed", kind="rate_limit", text="You've hit your usage limit. Try again in 2 hours.")
+    passed.says(State.DEAD)
+    assert (await passing.verify(passed.case, Move(Step.VERIFY))).code == GONE
+    failed = passed.watch.conversation.failure
+    assert failed is not None
+    assert passed.case.recall("refused") == {"agent": "scripted", "until": failed.at + 7200}
+
+
 async def test_a_kick_that_failed_for_another_reason_is_a_bad_receipt(passed: Scene) -> None:
     assert (await _not_served(passed, "prompt is too long", "too_long")).code == REJECTED
     assert passed.case.recall("refused") is None

@@ -107,6 +107,12 @@ class Scene:
 
     def takes_over(self) -> None:
         """The heir has begun, and the cycle that saw to it is done."""
+        self.begins()
+        self.ends(CycleState.DONE, started={"label": "pass 1"})
+        self.works()
+
+    def begins(self) -> None:
+        """The heir has begun, and has not answered yet."""
         assert self.running is not None
         heir, talk = ToldAgent(), OTHER if self.watch.conversation.agent_session == TALK else TALK
         heir.name = str(self.running.data["to"])
@@ -114,8 +120,10 @@ class Scene:
         self.agent = heir
         self.talk = Talk(self.folder / f"{heir.name}-{self.running.id}.jsonl", self.clock)
         self.watch.begin(talk, self.talk.path, "startup", self.clock.now())
-        self.ends(CycleState.DONE, started={"label": "pass 1"})
-        self.works()
+
+    def dies(self) -> None:
+        self.watch.session = replace(self.watch.session, state=State.DEAD)
+        self.watch.status = Status(State.DEAD)
 
 
 @pytest.fixture
@@ -246,13 +254,51 @@ async def test_where_nobody_is_left_alive_the_next_one_goes_on_from_the_handoff(
     assert scene.kept.to == "codex"
     for _ in range(2):
         scene.ends(CycleState.PENDING, started={"label": "back 1"})
-        scene.watch.session = replace(scene.watch.session, state=State.DEAD)
-        scene.watch.status = Status(State.DEAD)
+        scene.dies()
         told = len(scene.told)
         await scene.look(3)
         if scene.kept.phase is Phase.SWITCHING:
             assert scene.kept.to == "understudy"
     assert (scene.kept.phase, scene.running, len(scene.told)) == (Phase.STUCK, None, told), "what is pending was told"
+
+
+@pytest.mark.parametrize(
+    ("state", "refused"), [(CycleState.PENDING, None), (CycleState.UNVERIFIED, {"agent": "codex", "until": None})]
+)
+async def test_an_heir_that_died_before_it_answered_has_not_served_and_the_next_one_goes_on(
+    scene: Scene, state: CycleState, refused: object
+) -> None:
+    scene.configure("scripted", "codex", "understudy")
+    scene.fails(HOURS)
+    await scene.look()
+    scene.begins()
+    scene.ends(state, started={"label": "pass 1"}, refused=refused)
+    scene.dies()
+    await scene.look()
+    assert (scene.watch.session.agent, scene.kept.to, scene.kept.first) == ("codex", "understudy", "scripted")
+    assert set(scene.kept.down) == {"scripted", "codex"}
+
+
+async def test_a_dead_heir_is_not_waited_for_however_soon_it_would_be_served(scene: Scene) -> None:
+    scene.configure("scripted", "codex", "understudy")
+    scene.fails(HOURS)
+    await scene.look()
+    scene.begins()
+    refused = {"agent": "codex", "until": scene.clock.now() + 60}
+    scene.ends(CycleState.PENDING, started={"label": "pass 1"}, refused=refused)
+    scene.dies()
+    await scene.look()
+    assert scene.kept.to == "understudy"
+
+
+async def test_an_heir_that_died_after_its_receipt_has_served(scene: Scene) -> None:
+    scene.configure("scripted", "codex", "understudy")
+    scene.fails(HOURS)
+    await scene.look()
+    scene.takes_over()
+    scene.dies()
+    await scene.look(2)
+    assert (scene.kept.phase, scene.running) == (Phase.AWAY, None)
 
 
 async def test_what_kept_one_from_being_started_is_not_tried_with_every_other(scene: Scene) -> None:

@@ -323,6 +323,7 @@ async def verify(case: Case, move: Move) -> Outcome:
         await watch.until(lambda: statement() is not None, 1.0)  # the record lags behind the stop hook
     found = statement()
     if found is None and watch.gone:
+        refusal(case, mark)  # it may have died of that, and who did not serve is noted
         return _gone(case, Step.VERIFY, "the successor died before its receipt")
     if found is None and (refused := refusal(case, mark)) is not None:
         return refused

@@ -1,6 +1,7 @@
 """Turns that a provider ended: wait where that is over soon, else go on with another agent, and come back later."""
 
 import logging
+import math
 import secrets
 from collections.abc import Awaitable, Callable
 from dataclasses import replace
@@ -11,7 +12,7 @@ from batonpass.cycle.giving import channel_of
 from batonpass.delivery import Delivery, tag
 from batonpass.handoff import prompts
 from batonpass.session import State
-from batonpass.store import CycleRecord
+from batonpass.store import CycleRecord, CycleState
 from batonpass.supervisor.act import Supervisor
 from batonpass.supervisor.keys import NotReady
 from batonpass.supervisor.setback import (
@@ -117,7 +118,7 @@ class Setbacks:
     async def _act(self, watch: Watch, known: Setback, *, quiet: bool = False) -> None:
         """Do what the dates say: wait, have another agent go on, or call a person."""
         agent, now, what = watch.session.agent, self._clock.now(), _WORDS.get(known.kind, "an error")
-        back = known.down.get(agent, now)
+        back = math.inf if watch.gone else known.down.get(agent, now)  # the dead are not waited for
         limits = self._supervisor.config(watch.session.project).quota
         match choose(known.kind, back, now, self._others(watch, known), limits):
             case Wait(until) if not watch.gone:
@@ -192,10 +193,10 @@ class Setbacks:
 
     async def _switching(self, watch: Watch, known: Setback, failed: Failed | None) -> None:
         """No cycle is under way: it has changed hands, or the cycle ended otherwise, or it was never begun."""
-        agent, to = watch.session.agent, known.to or ""
-        if agent == to:
+        agent, to, tried = watch.session.agent, known.to or "", self._store.cycle(known.cycle or "")
+        if agent == to and not _died_unserved(watch, tried):
             self._keep(watch, known.served(agent))
-        elif (tried := self._store.cycle(known.cycle or "")) is not None:
+        elif tried is not None:
             await self._missed(watch, known, failed, tried)
         elif failed is not None or to == known.first:
             await self._begin(watch, known, to, silent=failed is not None)
@@ -205,13 +206,14 @@ class Setbacks:
     async def _missed(self, watch: Watch, known: Setback, failed: Failed | None, tried: CycleRecord) -> None:
         """The heir did not take over: whoever serves by the dates is next, and it is not this one for a while."""
         now, limits, to = self._clock.now(), self._supervisor.config(watch.session.project).quota, known.to or ""
-        if failed is None:
+        heir_died = watch.session.agent == to
+        if failed is None and not heir_died:
             self._keep(
                 watch,
                 _with_down(known.served(watch.session.agent), {to: _refused_until(tried) or put_off(0, now, limits)}),
             )
             return
-        if failed.at != known.at and not tried.data.get("started") and not watch.gone:
+        if failed is not None and failed.at != known.at and not tried.data.get("started") and not watch.gone:
             # It was prompted meanwhile and therefore left alone: what its provider says now is acted on as at first.
             self._keep(watch, known.served(watch.session.agent))
             return
@@ -240,6 +242,14 @@ def _refused_until(tried: CycleRecord) -> float | None:
     refused = tried.data.get("refused")
     until = refused.get("until") if isinstance(refused, dict) else None
     return float(until) if isinstance(until, int | float) else None
+
+
+def _died_unserved(watch: Watch, tried: CycleRecord | None) -> bool:
+    """Whether the heir of a cycle is dead and was not served: it gave no receipt, right or wrong."""
+    if not watch.gone or tried is None:
+        return False
+    answered = tried.state is CycleState.UNVERIFIED and not tried.data.get("refused")
+    return tried.state is not CycleState.DONE and not answered
 
 
 def _failed(watch: Watch) -> Failed | None:
