@@ -10,6 +10,7 @@ from batonpass.cycle import passing, steps, writing
 from batonpass.cycle.case import Case
 from batonpass.cycle.moves import GONE, MOVED, Move, Outcome, Policy, Result, Step, Way
 from batonpass.cycle.plan import next_move
+from batonpass.cycle.sealed import as_sealed
 from batonpass.facts import Facts
 from batonpass.session import State
 from tests.cycle.scene import CYCLE, Scene
@@ -56,13 +57,13 @@ async def test_what_the_user_goes_to_while_the_sealed_file_is_looked_at_is_not_c
     monkeypatch: pytest.MonkeyPatch,
     source: str,
 ) -> None:
-    looked, look = list[bool](), passing.as_sealed
+    looked = list[bool]()
 
     async def meanwhile(case: Case) -> str | None:
         looked.append(True)
         if len(looked) == 2:  # the second look comes right before the typing
             sealed.begins(OTHER, source)
-        return await look(case)
+        return await as_sealed(case)
 
     monkeypatch.setattr(passing, "as_sealed", meanwhile)
     outcome = await passing.hand_over(sealed.case, PASS)

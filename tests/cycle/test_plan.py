@@ -321,6 +321,17 @@ def test_an_heir_that_never_heard_its_kick_does_not_keep_the_session(code: str) 
     assert (moves[-2:], result) == (seen_to if code == NOT_SEEN else (["back", "close"], Result.POSTPONED))
 
 
+def test_an_heir_that_is_at_work_is_not_replaced_although_its_kick_does_not_show() -> None:
+    passed = [outcome for _, outcome in play(iter(["ok"] * 7), Policy(way=Way.SWITCH))][:7]
+    works = Outcome(Step.PRIME, NOT_SEEN, "its record does not show it", {"at_work": True})
+    closing = next_move([*passed, works, works], Policy(way=Way.SWITCH))
+    assert closing == Move(Step.CLOSE, result=Result.PENDING, note="its record does not show it")
+    rests = replace(works, data={"at_work": False})
+    back = next_move([*passed, works, rests], Policy(way=Way.SWITCH))
+    assert back is not None
+    assert back.step is Step.BACK
+
+
 def test_the_second_way_back_is_another_start_than_the_first() -> None:
     world = ["ok"] * 8 + [REJECTED, "ok", REJECTED] + ["ok"] * 6 + [NOT_BEGUN, NOT_BEGUN]
     history = play(iter(world), Policy(way=Way.SWITCH))

@@ -1,14 +1,16 @@
-"""Another agent is to take over from one that cannot be asked: what a person does meanwhile is left alone."""
+"""Another agent takes over from one that cannot be asked: what a person does meanwhile is left alone."""
 
 import asyncio
+import json
+from collections.abc import Callable
 
 import pytest
 
 from batonpass.cycle import passing, sealing
-from batonpass.cycle.moves import BOX_IN_USE, MOVED, Move, Outcome, Policy, Result, Step, Way
+from batonpass.cycle.moves import BOX_IN_USE, MOVED, NOT_SEEN, REJECTED, Move, Outcome, Policy, Result, Step, Way
 from batonpass.cycle.plan import next_move
 from batonpass.session import State
-from tests.cycle.scene import Scene
+from tests.cycle.scene import CYCLE, Scene
 from tests.supervisor.fakes import OTHER
 
 REFUSED = "You've hit your usage limit. Try again in 2 hours."
@@ -78,3 +80,70 @@ async def test_what_a_person_said_is_in_no_document_although_it_failed_again_and
     refused.talk.prompt("try it once more")
     refused.talk.add("failed", kind="rate_limit", text=REFUSED)
     assert left_alone(refused, await passing.hand_over(refused.case, SWITCH))
+
+
+# -- the heir ----------------------------------------------------------------------------------------
+
+
+def kick(number: int) -> Move:
+    return Move(Step.PRIME, attempt=number, way=Way.SWITCH)
+
+
+@pytest.fixture
+async def begun(refused: Scene) -> Scene:
+    """The heir has begun with the kick on its command line, which its record does not show yet."""
+    assert (await passing.hand_over(refused.case, SWITCH)).ok
+    return refused
+
+
+def heard(scene: Scene) -> None:
+    scene.hears(scene.launcher.kicks[-1] or "")
+
+
+async def test_an_heir_at_work_whose_kick_shows_late_is_waited_for(
+    begun: Scene, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    begun.says(State.BUSY)
+    waits, until = list[float](), begun.watch.until
+
+    async def spied(condition: Callable[[], bool], seconds: float) -> bool:
+        waits.append(seconds)
+        if len(waits) == 2:  # the time for the kick itself is over
+            heard(begun)
+        return await until(condition, seconds)
+
+    monkeypatch.setattr(begun.watch, "until", spied)
+    outcome = await passing.prime(begun.case, kick(1))
+    assert (outcome.ok, begun.panes.typed) == (True, [])
+
+
+async def test_a_kick_that_shows_after_it_was_given_up_is_not_given_again_and_its_receipt_counts(begun: Scene) -> None:
+    assert (await passing.prime(begun.case, kick(1))).code == NOT_SEEN
+    heard(begun)
+    begun.says(State.BUSY)
+    assert (await passing.prime(begun.case, kick(2))).ok
+    assert begun.panes.typed == []
+    receipt = {"baton_receipt": CYCLE, "task": "something else"}
+    begun.talk.say(f"```json\n{json.dumps(receipt)}\n```")
+    begun.supervisor.take_news(begun.watch)
+    outcome = await passing.verify(begun.case, Move(Step.VERIFY, attempt=2))
+    assert outcome.code == REJECTED
+    assert "branch" in outcome.note, "it was read and compared"
+
+
+async def test_a_correction_is_given_although_the_kick_before_it_was_heard(begun: Scene) -> None:
+    heard(begun)
+    begun.panes.on_enter = begun.hears
+    wrong = Move(Step.PRIME, attempt=2, way=Way.SWITCH, missing=('"branch" is "main"',))
+    assert (await passing.prime(begun.case, wrong)).ok
+    assert len(begun.panes.sent) == 1
+
+
+@pytest.mark.parametrize(("state", "at_work"), [(State.BUSY, True), (State.WAITING, False)])
+async def test_of_an_heir_whose_kick_never_shows_it_is_told_whether_it_is_at_work(
+    begun: Scene, state: State, at_work: bool
+) -> None:
+    begun.says(state)
+    for number in (1, 2):
+        outcome = await passing.prime(begun.case, kick(number))
+        assert (outcome.code, outcome.data["at_work"]) == (NOT_SEEN, at_work)

@@ -35,6 +35,7 @@ from batonpass.handoff.instructions import PENDING_FILE
 from batonpass.handoff.markdown import parse
 from batonpass.handoff.prime import along, parts
 from batonpass.store.records import CycleState, EventRecord
+from batonpass.supervisor.conversation import Conversation
 from batonpass.supervisor.keys import TEXT, UNSENT, NotReady
 from batonpass.supervisor.offers import Offers
 
@@ -254,12 +255,50 @@ def _hook_was_lost(case: Case, heir: Agent) -> bool:
 
 async def prime(case: Case, move: Move) -> Outcome:
     """Set the successor to work; its context came with the session start."""
+    outcome = await _kicked(case, move)
+    if outcome.code != NOT_SEEN or move.way is not Way.SWITCH:
+        return outcome
+    return await _heard_late(case, move, outcome)
+
+
+async def _heard_late(case: Case, move: Move, missed: Outcome) -> Outcome:
+    """What to think of an heir whose kick does not show: one at work may have heard it, and is waited for.
+
+    The outcome says whether it works on: then nobody may take its place.
+    """
+    watch = case.watch
+
+    def seen() -> str | None:
+        return _heard(case, watch.conversation, move.attempt)
+
+    at_work = watch.working()
+    if at_work:
+        times = case.config.timeouts
+        await watch.until(lambda: seen() is not None or watch.gone or not watch.working(), times.verify)
+    watch.read()
+    if watch.gone:
+        return _gone(case, Step.PRIME, "the successor died before its first prompt")
+    if (mark := seen()) is not None and (at_work or not move.missing):
+        return Outcome(Step.PRIME, note="the kick showed late", data={"tag": mark})
+    return replace(missed, data={"at_work": watch.working()})
+
+
+def _heard(case: Case, conversation: Conversation, attempt: int) -> str | None:
+    """The last kick, up to this attempt, that the conversation's record shows."""
+    marks = [tag(case.cycle.id, "kick", number) for number in range(attempt, 0, -1)]
+    return next((mark for mark in marks if conversation.prompted(mark) is not None), None)
+
+
+async def _kicked(case: Case, move: Move) -> Outcome:
+    """Give the kick, once, and look for it in the successor's record; what was given along is only looked for."""
     watch, store = case.watch, case.stage.store
     mark = tag(case.cycle.id, "kick", move.attempt)
     conversation = watch.conversation
 
     def arrived() -> bool:
-        return conversation.prompted(mark) is not None
+        # Of the first kicks any will do, and a late one makes the next superfluous; a correction must be heard itself.
+        heard = _heard(case, conversation, move.attempt)
+        return heard == mark or (heard is not None and not move.missing)
 
     if move.way is not Way.START and not arrived() and _went_back(case):
         return Outcome(Step.PRIME, MOVED, ELSEWHERE)
@@ -278,7 +317,7 @@ async def prime(case: Case, move: Move) -> Outcome:
         store.save_delivery(given)
     await brief(case)
     if watch.conversation is not conversation:
-        return await prime(case, move)  # the user began anew while the box came to rest
+        return await _kicked(case, move)  # the user began anew while the box came to rest
     try:
         sent, seconds = case.agent.clear_command, case.config.timeouts.prime
         seen = await give(case.stage, watch, given, arrived, seconds, sent=sent)
@@ -287,7 +326,7 @@ async def prime(case: Case, move: Move) -> Outcome:
         if obstacle.code == MOVED and not await _front_settled(case):
             return Outcome(Step.PRIME, MOVED, ELSEWHERE)
         if obstacle.code == MOVED and watch.conversation is not conversation:
-            return await prime(case, move)  # the user began anew before anything was sent: that is the one to kick
+            return await _kicked(case, move)  # the user began anew before anything was sent: that is the one to kick
         return _gone(case, Step.PRIME, str(obstacle)) if obstacle.code == GONE else _not_seen(str(obstacle))
     if not seen:
         return _not_seen("the kick was given, but the agent's record does not show it")
@@ -302,7 +341,7 @@ async def verify(case: Case, move: Move) -> Outcome:
     """Compare the successor's own statement with the handoff."""
     watch = case.watch
     watch.read()
-    mark = tag(case.cycle.id, "kick", move.attempt)
+    mark = _heard(case, watch.conversation, move.attempt) or tag(case.cycle.id, "kick", move.attempt)
     index = watch.conversation.prompted(mark)
     since = watch.conversation.log[index].at if index is not None else case.stage.clock.now()
 

@@ -218,8 +218,10 @@ def _back(history: Sequence[Outcome], *, missing: tuple[str, ...] = (), note: st
 
 
 def _untaken(history: Sequence[Outcome], last: Outcome, policy: Policy) -> Move:
-    """Nobody has taken the handoff. Another agent does not keep the session, unless a person may be seeing to it."""
-    if policy.way is Way.SWITCH and (last.code == GONE or not policy.attended):
+    """Nobody has taken the handoff. Another agent does not keep the session, unless it is at work or a person may be
+    seeing to it."""
+    kept = policy.attended or last.data.get("at_work") is True
+    if policy.way is Way.SWITCH and (last.code == GONE or not kept):
         return _back(history, note=last.note)
     return Move(Step.CLOSE, result=Result.PENDING, note=last.note)
 
