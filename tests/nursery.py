@@ -209,9 +209,11 @@ def _import_all() -> None:
     import sqlalchemy.dialects.sqlite
 
     import batonpass.cli.app
+    import batonpass.handoff.gitleaks
     import batonpass.supervisor.daemon
 
     batonpass.cli.app.front()
+    batonpass.handoff.gitleaks.load()
     assert alembic.command, sqlalchemy.dialects.sqlite
     assert batonpass.supervisor.daemon
     assert threading.active_count() == 1, "a thread would not be there in a fork"

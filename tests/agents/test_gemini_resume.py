@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 
 from batonpass.agents.gemini import Gemini
-from batonpass.agents.gemini.resume import keep_copy, kept, session_of, tend, transcript
+from batonpass.agents.gemini.resume import keep_copy, kept, loaded, session_of, tend, transcript
 from tests.agents.gemini_launch import order
 
 OLD = "e412b7a3-d8e1-4710-a248-2b738870c017"
@@ -141,3 +141,43 @@ def test_where_the_records_are_on_another_disk_they_are_copied(tmp_path: Path, m
 def test_an_id_that_would_lead_out_of_a_folder_names_no_conversation(tmp_path: Path) -> None:
     path = record(tmp_path, "28", "please begin", session="e412b7a3/../../x")
     assert session_of(path) is None
+
+
+def append(path: Path, line: object) -> None:
+    with path.open("a", encoding="utf-8") as file:
+        file.write(json.dumps(line, separators=(",", ":")) + "\n")
+
+
+def test_a_resumed_conversation_is_taken_up_once_the_program_says_so_in_its_record(tmp_path: Path) -> None:
+    folder = tmp_path / "session"
+    folder.mkdir()
+    mine = record(tmp_path, "28", "please begin")
+    append(mine, {"$set": {"sessionId": OLD}})  # of an earlier resume
+    keep_copy(OLD, env(tmp_path), folder)
+    assert not loaded(OLD, env(tmp_path), folder)
+    append(mine, {"sessionId": OLD, "startTime": "2026-11-15T19:28:30.000Z", "kind": "main"})  # it starts, still empty
+    assert not loaded(OLD, env(tmp_path), folder)
+    append(mine, {"$set": {"sessionId": OLD}})
+    assert loaded(OLD, env(tmp_path), folder)
+
+
+def test_one_that_was_not_resumed_or_whose_copy_is_another_name_of_it_has_nothing_to_take_up(tmp_path: Path) -> None:
+    folder = tmp_path / "session"
+    folder.mkdir()
+    assert loaded(OLD, env(tmp_path), folder)
+    mine = record(tmp_path, "28", "please begin")
+    assert loaded(OLD, env(tmp_path), folder)
+    (folder / "kept").mkdir()
+    os.link(mine, folder / "kept" / mine.name)
+    assert loaded(OLD, env(tmp_path), folder)
+
+
+def test_a_version_that_never_says_so_is_believed_after_a_minute(tmp_path: Path) -> None:
+    folder = tmp_path / "session"
+    folder.mkdir()
+    mine = record(tmp_path, "28", "please begin")
+    keep_copy(OLD, env(tmp_path), folder)
+    copy = folder / "kept" / mine.name
+    then = copy.stat().st_mtime - 61.0
+    os.utime(copy, (then, then))
+    assert loaded(OLD, env(tmp_path), folder)

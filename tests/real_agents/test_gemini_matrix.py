@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 
 from batonpass.agents.processes import alive, with_descendants
-from batonpass.delivery import Channel
+from batonpass.delivery import Channel, DeliveryState
 from batonpass.sim.brain import Reply, ToolUse
 from batonpass.sim.gemini_api import GeminiModel
 from batonpass.sim.model_wire import Kind
@@ -63,7 +63,9 @@ def test_a_handoff_by_hand_needs_no_consent_for_its_draft_and_a_killed_session_i
     gemini_baton.command("handoff", "--no-wait", "--why", "to see it")
     cycle = gemini_baton.cycle()
     assert cycle.state == "done", gemini_baton.story()
-    assert [d.channel for d in gemini_baton.store.deliveries(cycle=cycle.id)] == ["keys", "keys"]
+    given = gemini_baton.store.deliveries(cycle=cycle.id)
+    # Its window title may still call it busy for a moment; what was laid out for its hook then was taken back.
+    assert [d.channel for d in given if d.state is not DeliveryState.WITHDRAWN] == ["keys", "keys"]
     assert not [text for text in gemini_baton.told() if "waits for a person" in text]
     dead = gemini_baton.rest()
     os.kill(dead["pid"], signal.SIGKILL)  # the launcher: what it started must not go on behind it

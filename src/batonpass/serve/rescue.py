@@ -15,10 +15,10 @@ from batonpass.store import AmbiguousSession, CycleRecord, CycleState
 from batonpass.supervisor import orders
 from batonpass.supervisor.daemon import Daemon
 from batonpass.supervisor.watch import Watch
-from batonpass.transcripts.events import Failed, TurnEnded
 from batonpass.transcripts.record import is_there
 
 _WITHIN = 120.0
+_LAG_SECONDS = 1.0
 
 
 @dataclass(frozen=True, slots=True)
@@ -44,7 +44,7 @@ class Rescue:
         Raises Refusal; then everything is as it was.
         """
         wanted = str(request.get("rescue"))
-        watch = self._known(wanted) or self._on_record(wanted, request)
+        watch = await self._known(wanted) or self._on_record(wanted, request)
         before = watch.session
         running = self.store.running_cycle(before.id)
         if running is not None or self.supervisor.starter.starting(before.id):
@@ -100,7 +100,7 @@ class Rescue:
 
     # -- who is meant ----------------------------------------------------------------------------------
 
-    def _known(self, wanted: str) -> Watch | None:
+    async def _known(self, wanted: str) -> Watch | None:
         """A session of Baton's by id, name or pane, or by the conversation that it has now. Raises Refusal."""
         here = self.daemon.host
         try:
@@ -119,15 +119,20 @@ class Rescue:
             folder = self.daemon.launcher.folder(session.id)
             folder.mkdir(parents=True, exist_ok=True, mode=0o700)
             return self.daemon.launcher.reopen(session)
-        self._refuse_living(watch)
+        await self._refuse_living(watch)
         return watch
 
-    def _refuse_living(self, watch: Watch) -> None:
-        """One that lives and answers can write its handoff itself, and better."""
+    async def _refuse_living(self, watch: Watch) -> None:
+        """One that lives and answers can write its handoff itself, and better.
+
+        Whoever asks has seen its last turn fail on the screen, and its record lags behind that.
+        """
         self.daemon.take_news(watch)
-        said = (event for event in reversed(watch.conversation.log) if not isinstance(event, TurnEnded))
-        stuck = watch.idle() and isinstance(next(said, None), Failed)
-        if not watch.gone and not stuck:
+
+        def over() -> bool:
+            return watch.gone or (watch.idle() and watch.conversation.failure is not None)
+
+        if not await watch.until(over, _LAG_SECONDS):
             name = watch.session.name
             raise Refusal(f"{name} lives, and its last turn did not fail; pass its baton with: baton handoff {name}", 3)
 

@@ -113,6 +113,10 @@ class Gemini(HookAnswers, Usual):
     def status(self, binding: Binding) -> Status:
         return status.status(binding, self._turns)
 
+    def holds(self, binding: Binding) -> bool:
+        session = binding.agent_session
+        return super().holds(binding) and (session is None or resume.loaded(session, binding.env, binding.folder))
+
     def state_files(self, binding: Binding) -> Sequence[Path]:
         return ()
 

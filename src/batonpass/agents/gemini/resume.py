@@ -24,6 +24,8 @@ _KEPT = "kept"  # in a session's folder
 _STILL_SECONDS = 3.0  # the program writes into the second file only while it starts
 _REFUSED = 42  # its exit status for words that it cannot start with
 _SHORT = 8  # characters of the id in a file's name
+_TAKEN_UP = b'{"$set":{"sessionId":'
+_UNTOLD_SECONDS = 60.0  # after which it is a version that does not tell
 
 
 def transcript(session: str, env: Mapping[str, str]) -> Path | None:
@@ -80,6 +82,26 @@ def _keep(path: Path, kept: Path, take: Callable[[Path, Path], object]) -> None:
     os.replace(fresh, kept / path.name)
     fresh.unlink(missing_ok=True)  # where both were names of one file already
     (kept / f"{path.name}.from").write_text(str(path), encoding="utf-8")
+
+
+def loaded(session: str, env: Mapping[str, str], folder: Path) -> bool:
+    """Whether the program has taken up again what was said; True as well where it was not resumed.
+
+    It draws its box and calls itself ready before that, and a prompt of that moment goes to a model that knows nothing.
+    Once it has the conversation it adds a word of that to the record, of which there is a copy from before its start.
+    """
+    record = transcript(session, env)
+    copy = folder / _KEPT / record.name if record is not None else None
+    try:
+        if record is None or copy is None or copy.samefile(record):
+            return True
+        before = copy.stat()
+        with record.open("rb") as file:
+            file.seek(before.st_size)
+            told = _TAKEN_UP in file.read()
+    except OSError:
+        return True
+    return told or not 0 <= time.time() - before.st_mtime < _UNTOLD_SECONDS
 
 
 def restarts(status: int | None, binding: Binding) -> bool:
