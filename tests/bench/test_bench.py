@@ -92,11 +92,10 @@ def test_the_continuity_benchmark_takes_recorded_sessions() -> None:
 def test_the_continuity_benchmark_plays_a_short_session_on_the_real_agent() -> None:
     if not any((ROOT / ".agents").glob("claude-*/node_modules/.bin/claude")):
         pytest.skip("NOT TESTED with the real Claude Code: scripts/agents has not installed it")
-    _, figures = bench("continuity.py", "--seed", "1", "--few", "--agents", "silent", timeout=800)
+    _, figures = bench("continuity.py", "--seed", "1", "--few", "--agents", "silent", "--no-baselines", timeout=800)
     assert figures["recall"]["silent"] >= 0.95, figures["lost"]
     assert figures["precision"]["silent"] >= 0.95, figures["stale"]
     assert figures["tokens_max"] <= 4_100
-    assert all(found["recall"] < figures["recall"]["silent"] for found in figures["baselines"].values())
 
 
 def test_the_redaction_benchmark_compares_with_one_trivial_pass() -> None:

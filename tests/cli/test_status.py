@@ -113,7 +113,7 @@ def test_json_is_the_daemons_answer_and_nothing_else(daemon: FakeDaemon, baton: 
     result = baton("status", "--json")
     assert result.exit_code == 0
     assert json.loads(result.stdout) == three_sessions()
-    assert daemon.asked("status") == {"all": False, "all_hosts": False}
+    assert daemon.asked("status") == {"session": None, "all": False, "all_hosts": False}
 
 
 def test_a_session_has_every_field_that_is_promised() -> None:
@@ -130,7 +130,15 @@ def test_the_plain_command_prints_the_view(daemon: FakeDaemon, baton: Baton) -> 
     result = baton("status", "--all")
     assert result.exit_code == 0
     assert "87 %  mandatory" in result.stdout
-    assert daemon.asked("status") == {"all": True, "all_hosts": False}
+    assert daemon.asked("status") == {"session": None, "all": True, "all_hosts": False}
+
+
+def test_one_session_is_shown_alone_if_it_is_named(daemon: FakeDaemon, baton: Baton) -> None:
+    daemon.answers["status"] = {**three_sessions(), "sessions": [session(name="shop")]}
+    assert baton("status", "shop").exit_code == 0
+    assert daemon.asked("status") == {"session": "shop", "all": False, "all_hosts": False}
+    result = baton("status", "shop", "--all-hosts")
+    assert (result.exit_code, result.stderr) == (2, "baton: Name a session of this host, or take --all-hosts.\n")
 
 
 def test_json_and_watch_together_are_wrong_usage(baton: Baton) -> None:

@@ -143,7 +143,7 @@ class Baton:
         return self._store
 
     def status(self) -> Status:
-        (record,) = [s for s in self.call("status", all=True)["sessions"] if s["session"] == self.session]
+        (record,) = self.call("status", session=self.session)["sessions"]
         return dict(record)
 
     def cycles(self) -> list[CycleRecord]:

@@ -57,6 +57,7 @@ def test_a_receipt_that_stays_wrong_brings_the_predecessor_back_for_one_more_pas
 
 
 @pytest.mark.long
+@pytest.mark.newest
 def test_the_predecessor_that_came_back_passes_the_baton_to_a_successor_that_understands(
     baton: Baton, model: AnthropicModel
 ) -> None:

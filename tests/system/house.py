@@ -157,8 +157,8 @@ class House:
         return session
 
     def status(self, session: str) -> dict[str, Any]:
-        listed = self.call("status", all=True)["sessions"]
-        return next(record for record in listed if record["session"] == session)
+        (record,) = self.call("status", session=session)["sessions"]
+        return dict(record)
 
     def cycles(self, session: str) -> list[dict[str, Any]]:
         found: list[dict[str, Any]] = self.call("cycles_list", session=session)

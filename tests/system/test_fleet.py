@@ -44,6 +44,9 @@ def test_three_sessions_over_their_thresholds_pass_one_after_the_other(house: Ho
         assert "━" in row
         assert f"{session.status['percent']:.0f} %" in row
         assert session.status["zone"] in row
+    alone = house.baton("status", "two")
+    assert [name for name in ("one", "two", "three") if f"\n{name} " in alone] == ["two"]
+    assert "no session 'four' is known here" in house.baton("status", "four", code=3)
 
 
 @pytest.mark.long

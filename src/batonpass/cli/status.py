@@ -19,17 +19,20 @@ _EVERY = 1.0
 
 
 def status(
+    session: str | None = typer.Argument(None, help="Only this one: its id, name or pane."),
     json: bool = typer.Option(False, "--json", help="Print it as JSON."),
     watch: bool = typer.Option(False, "--watch", "-w", help="Go on showing it, live, until Ctrl-C."),
     ended: bool = typer.Option(False, "--all", "-a", help="Sessions that ended as well."),
     all_hosts: bool = typer.Option(False, "--all-hosts", help="Every host that shares the store, and its sessions."),
 ) -> None:
-    """Show every session: how full it is, how long it lasts, what is happening to it."""
+    """Show every session, or one: how full it is, how long it lasts, what is happening to it."""
     if json and watch:
         raise Refused("Choose one of --json and --watch.", 2)
+    if session and all_hosts:
+        raise Refused("Name a session of this host, or take --all-hosts.", 2)
 
     def fetch() -> Status:
-        answer: Status = call("status", all=ended, all_hosts=all_hosts)
+        answer: Status = call("status", session=session, all=ended, all_hosts=all_hosts)
         return answer
 
     if json:

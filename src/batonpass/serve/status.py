@@ -5,6 +5,7 @@ from typing import Any, TypeVar
 
 from batonpass import __version__
 from batonpass.serve import views
+from batonpass.serve.api import Refusal
 from batonpass.serve.hosts import host_records, remote_records
 from batonpass.serve.lately import Lately
 from batonpass.session import State
@@ -16,9 +17,14 @@ T = TypeVar("T")
 
 
 def status(daemon: Daemon, lately: Lately, request: Mapping[str, Any]) -> dict[str, object]:
-    """Everything that is shown. While the store is away it is what the daemon itself knows, and says so."""
-    ended = bool(request.get("all"))
+    """Everything that is shown. While the store is away it is what the daemon itself knows, and says so.
+
+    Of one session if the request names it, be it over. Raises Refusal when there is none of that name.
+    """
+    ended, wanted = bool(request.get("all")), request.get("session")
     watches = list(daemon.supervisor.watches.values())
+    if wanted:
+        watches, ended = _named(watches, str(wanted)), True
     for watch in watches:
         daemon.take_news(watch)
     shown = [_record(daemon, lately, watch) for watch in watches if ended or watch.session.state is not State.ENDED]
@@ -38,6 +44,17 @@ def status(daemon: Daemon, lately: Lately, request: Mapping[str, Any]) -> dict[s
         # Asking may be what finds out that the store is away.
         answer["store"] = daemon.outage.sentence
     return answer
+
+
+def _named(watches: list[Watch], wanted: str) -> list[Watch]:
+    """Those that a person means by an id, a name or a pane; of one name that live, or the last that had it."""
+    for watch in watches:
+        if watch.session.id == wanted:
+            return [watch]
+    found = [w for w in watches if wanted in (w.session.name, w.session.pane.id if w.session.pane else None)]
+    if not found:
+        raise Refusal(f"no session '{wanted}' is known here; see: baton status --all", 3)
+    return [w for w in found if w.session.state is not State.ENDED] or found[-1:]
 
 
 def about(daemon: Daemon) -> dict[str, object]:
