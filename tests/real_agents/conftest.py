@@ -27,7 +27,7 @@ VERSIONS = ("2.1.197", "2.1.325")
 CODEX = "0.166.0"
 GEMINI = "0.61.0"
 OPENCODE = "1.18.33"
-# A test ends before the highest tier of their compiler has paid for itself: without it they need a quarter less of a core.
+# A test ends before the highest tier of their compiler has paid for itself: without it they need a quarter less.
 _SHORT_LIVED = {"BUN_JSC_useDFGJIT": "0"}
 
 
