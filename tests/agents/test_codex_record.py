@@ -130,8 +130,9 @@ def test_what_flags_and_files_allow_is_no_choice_of_the_users_within_the_session
         ("on-request", "user", ":read-only", "on-request user :read-only"),
         ("on-request", "auto_review", ":workspace", "on-request auto_review :workspace"),
         ("never", "user", ":danger-full-access", "never user :danger-full-access"),
-        ({"granular": {"rules": True}}, "somebody", "mine", "on-request user mine"),  # a person is asked
-        ("never", "user", 'x" ]', None),
+        ("untrusted", "user", ":workspace", "untrusted user :workspace"),
+        ({"granular": {"rules": True}}, "somebody", "mine", "untrusted user mine"),  # a person is asked
+        ("never", "user", 'x" ]', "untrusted user :read-only"),  # what cannot be repeated is the narrowest
     ],
 )
 def test_permissions_that_were_chosen_within_codex_are_told(

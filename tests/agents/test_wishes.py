@@ -26,6 +26,8 @@ SWITCHABLE = ("claude", "codex", "gemini")
         ("claude", ["--add-dir", "../lib", "../doc", "--", "go"], None, Wishes(folders=("../lib", "../doc"))),
         ("codex", ["-m", "gpt-5.5", "-s", "read-only"], None, Wishes(Size.LARGE, Approval.PLAN)),
         ("codex", ["-s", "workspace-write", "-a", "never"], None, Wishes(approval=Approval.EDITS)),
+        ("codex", ["-s", "workspace-write", "-a", "untrusted"], None, Wishes(approval=Approval.ASK)),
+        ("codex", ["-s", "workspace-write"], "untrusted user :workspace", Wishes(approval=Approval.ASK)),
         ("codex", ["-s", "danger-full-access", "-a", "never"], None, Wishes(approval=Approval.ALL)),
         ("codex", ["-s", "danger-full-access"], None, Wishes(approval=Approval.ASK)),
         ("codex", ["-c", 'sandbox_mode="read-only"'], None, Wishes(approval=Approval.PLAN)),

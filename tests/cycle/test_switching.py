@@ -139,6 +139,16 @@ async def test_a_correction_is_given_although_the_kick_before_it_was_heard(begun
     assert len(begun.panes.sent) == 1
 
 
+async def test_the_first_kick_of_an_heir_at_work_is_not_taken_for_the_correction_that_it_could_not_be_given(
+    begun: Scene,
+) -> None:
+    heard(begun)
+    begun.says(State.BUSY)
+    wrong = Move(Step.PRIME, attempt=2, way=Way.SWITCH, missing=('"branch" is "main"',))
+    outcome = await passing.prime(begun.case, wrong)
+    assert (outcome.code, outcome.data, begun.panes.typed) == (NOT_SEEN, {"at_work": True}, [])
+
+
 @pytest.mark.parametrize(("state", "at_work"), [(State.BUSY, True), (State.WAITING, False)])
 async def test_of_an_heir_whose_kick_never_shows_it_is_told_whether_it_is_at_work(
     begun: Scene, state: State, at_work: bool

@@ -1,5 +1,6 @@
 """Taking over an agent that runs already, as the daemon does it."""
 
+import asyncio
 from collections.abc import Callable
 from pathlib import Path
 from types import SimpleNamespace
@@ -107,6 +108,15 @@ async def test_one_that_does_not_tell_its_conversation_does_not_hide_one_in_anot
 async def test_one_that_answers_late_is_waited_for(house: House, agents: dict[str, Running]) -> None:
     agents["codex"].looks = [unclear, unclear, there]
     assert (await house.adopt()).session.agent_session == TALK
+
+
+async def test_a_pane_that_another_request_took_meanwhile_is_not_taken_twice(
+    house: House, agents: dict[str, Running]
+) -> None:
+    agents["codex"].looks = [unclear, unclear, there]
+    found = await asyncio.gather(house.adopt(), house.adopt(), return_exceptions=True)
+    assert sum(isinstance(one, Watch) for one in found) == 1
+    assert sum(isinstance(one, Refusal) for one in found) == 1
 
 
 async def test_one_that_never_tells_is_refused_with_its_own_words(house: House, agents: dict[str, Running]) -> None:

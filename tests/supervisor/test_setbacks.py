@@ -279,6 +279,22 @@ async def test_an_heir_that_died_before_it_answered_has_not_served_and_the_next_
     assert set(scene.kept.down) == {"scripted", "codex"}
 
 
+async def test_who_follows_a_dead_heir_is_begun_by_the_next_daemon_where_a_crash_came_first(scene: Scene) -> None:
+    scene.configure("scripted", "codex", "understudy")
+    scene.fails(HOURS)
+    await scene.look()
+    scene.begins()
+    scene.ends(CycleState.PENDING, started={"label": "pass 1"})
+    scene.dies()
+    scene.supervisor.starter.pass_baton = None  # no engine: nothing can be started
+    await scene.look()
+    assert (scene.kept.phase, scene.kept.to, scene.running) == (Phase.SWITCHING, "understudy", None)
+    scene.start()
+    await scene.look()
+    assert scene.running is not None
+    assert (scene.running.data["to"], scene.running.data["silent"]) == ("understudy", True)
+
+
 async def test_a_dead_heir_is_not_waited_for_however_soon_it_would_be_served(scene: Scene) -> None:
     scene.configure("scripted", "codex", "understudy")
     scene.fails(HOURS)

@@ -269,16 +269,15 @@ async def _heard_late(case: Case, move: Move, missed: Outcome) -> Outcome:
     watch = case.watch
 
     def seen() -> str | None:
-        return _heard(case, watch.conversation, move.attempt)
+        return _heard_as_meant(case, watch.conversation, move)
 
-    at_work = watch.working()
-    if at_work:
+    if watch.working():
         times = case.config.timeouts
         await watch.until(lambda: seen() is not None or watch.gone or not watch.working(), times.verify)
     watch.read()
     if watch.gone:
         return _gone(case, Step.PRIME, "the successor died before its first prompt")
-    if (mark := seen()) is not None and (at_work or not move.missing):
+    if (mark := seen()) is not None:
         return Outcome(Step.PRIME, note="the kick showed late", data={"tag": mark})
     return replace(missed, data={"at_work": watch.working()})
 
@@ -289,6 +288,13 @@ def _heard(case: Case, conversation: Conversation, attempt: int) -> str | None:
     return next((mark for mark in marks if conversation.prompted(mark) is not None), None)
 
 
+def _heard_as_meant(case: Case, conversation: Conversation, move: Move) -> str | None:
+    """The kick that counts as this one. Of the first kicks any will do, and a late one makes the next superfluous; a
+    correction must be heard itself."""
+    heard = _heard(case, conversation, move.attempt)
+    return heard if not move.missing or heard == tag(case.cycle.id, "kick", move.attempt) else None
+
+
 async def _kicked(case: Case, move: Move) -> Outcome:
     """Give the kick, once, and look for it in the successor's record; what was given along is only looked for."""
     watch, store = case.watch, case.stage.store
@@ -296,9 +302,7 @@ async def _kicked(case: Case, move: Move) -> Outcome:
     conversation = watch.conversation
 
     def arrived() -> bool:
-        # Of the first kicks any will do, and a late one makes the next superfluous; a correction must be heard itself.
-        heard = _heard(case, conversation, move.attempt)
-        return heard == mark or (heard is not None and not move.missing)
+        return _heard_as_meant(case, conversation, move) is not None
 
     if move.way is not Way.START and not arrived() and _went_back(case):
         return Outcome(Step.PRIME, MOVED, ELSEWHERE)

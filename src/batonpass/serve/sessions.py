@@ -15,7 +15,7 @@ from batonpass.serve.api import Operation, Refusal
 from batonpass.serve.hosts import where_else
 from batonpass.serve.lately import Lately
 from batonpass.serve.status import status
-from batonpass.session import Kind, Session, State
+from batonpass.session import Kind, PaneRef, Session, State
 from batonpass.store import AmbiguousSession
 from batonpass.supervisor import orders
 from batonpass.supervisor.daemon import Daemon
@@ -111,8 +111,7 @@ class Sessions:
             panes = await self.daemon.terminal(socket).list()
         except TerminalError as error:
             raise Refusal(f"tmux does not answer: {error}") from error
-        known = {w.session.pane for w in self.supervisor.watches.values() if w.session.state is not State.ENDED}
-        found = [info for info in panes if (not wanted or info.ref.id == wanted) and info.ref not in known]
+        found = [info for info in panes if not wanted or info.ref.id == wanted]
         watch = await self._adopted(found, request.get("agent"))
         if watch is None:
             where = f"pane {wanted}" if wanted else "any pane"
@@ -137,8 +136,10 @@ class Sessions:
         for look in range(_LOOKS):
             if look:
                 await self.daemon.clock.sleep(_LOOK_SECONDS)
-            unclear = None
+            unclear, taken = None, self._taken()  # looked at each time: another request may have been quicker
             for info in panes:
+                if info.ref in taken:
+                    continue
                 try:
                     match = _found_in(info, sought)
                 except FrontUnknown as error:
@@ -149,6 +150,10 @@ class Sessions:
             if unclear is None:
                 return None
         raise Refusal(str(unclear), 3) from unclear
+
+    def _taken(self) -> set[PaneRef | None]:
+        """The panes of all that is watched."""
+        return {w.session.pane for w in self.supervisor.watches.values() if w.session.state is not State.ENDED}
 
     def _watched(self, info: PaneInfo, agent: Agent, found: Found) -> Watch:
         project = find(info.cwd).root

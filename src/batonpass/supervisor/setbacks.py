@@ -198,8 +198,8 @@ class Setbacks:
             self._keep(watch, known.served(agent))
         elif tried is not None:
             await self._missed(watch, known, failed, tried)
-        elif failed is not None or to == known.first:
-            await self._begin(watch, known, to, silent=failed is not None)
+        elif failed is not None or watch.gone or to == known.first:
+            await self._begin(watch, known, to, silent=failed is not None or watch.gone)
         else:  # a person has set it to work again before anything was done
             self._keep(watch, known.served(agent))
 

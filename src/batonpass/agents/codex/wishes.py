@@ -20,7 +20,8 @@ _SETTINGS = ("sandbox_mode", "approval_policy")
 _REVIEWER, _PERSON, _MODEL = "approvals_reviewer", "user", "auto_review"
 _PROFILE = "default_permissions"
 _SANDBOXES = {":read-only": "read-only", ":workspace": "workspace-write", ":danger-full-access": "danger-full-access"}
-_POLICIES = ("on-request", "never")
+_ALWAYS = "untrusted"  # asks about all but what only reads
+_POLICIES = (_ALWAYS, "on-request", "never")
 _MODE = re.compile(rf"({'|'.join(_POLICIES)}) ({_PERSON}|{_MODEL}) ([\w:.-]+)")
 
 
@@ -44,18 +45,21 @@ def wishes(args: Sequence[str], model: str | None, mode: str | None) -> Wishes:
 
 
 def mode_of(settings: Mapping[str, object]) -> str | None:
-    """What its user chose within the session, by the settings in its record; None where flags and files said it all.
+    """What the session may do by the settings in its record; None where they name no profile, as flags do not.
 
-    A policy or a reviewer that Baton does not know becomes a question to a person, which lets nothing through.
+    A policy or a reviewer that Baton does not know becomes a question to a person, which lets nothing through, and a
+    profile whose name cannot be repeated becomes the narrowest one.
 
     >>> mode_of({"approval_policy": "never", "active_permission_profile": {"id": ":danger-full-access"}})
     'never user :danger-full-access'
     """
     active, policy = settings.get("active_permission_profile"), settings.get("approval_policy")
-    asking = policy if policy in _POLICIES else "on-request"
+    if not isinstance(active, dict):
+        return None
+    asking = policy if policy in _POLICIES else _ALWAYS
     reviewer = _MODEL if settings.get(_REVIEWER) == _MODEL else _PERSON
-    mode = f"{asking} {reviewer} {active.get('id') if isinstance(active, dict) else ''}"
-    return mode if _MODE.fullmatch(mode) else None
+    mode = f"{asking} {reviewer} {active.get('id')}"
+    return mode if _MODE.fullmatch(mode) else f"{_ALWAYS} {_PERSON} :read-only"
 
 
 def as_left(args: Arguments, mode: str) -> Arguments:
@@ -81,7 +85,7 @@ def _approval(sandbox: str | None, asking: str | None, without_any: Sequence[str
         return Approval.ALL
     if sandbox == "read-only":
         return Approval.PLAN
-    if sandbox == "workspace-write":
+    if sandbox == "workspace-write" and asking != _ALWAYS:
         return Approval.EDITS
     return Approval.ASK if sandbox or asking else None
 
