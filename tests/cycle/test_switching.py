@@ -9,6 +9,7 @@ import pytest
 from batonpass.cycle import passing, sealing
 from batonpass.cycle.moves import BOX_IN_USE, MOVED, NOT_SEEN, REJECTED, Move, Outcome, Policy, Result, Step, Way
 from batonpass.cycle.plan import next_move
+from batonpass.delivery import DeliveryState
 from batonpass.session import State
 from tests.cycle.scene import CYCLE, Scene
 from tests.supervisor.fakes import OTHER
@@ -123,6 +124,8 @@ async def test_a_kick_that_shows_after_it_was_given_up_is_not_given_again_and_it
     begun.says(State.BUSY)
     assert (await passing.prime(begun.case, kick(2))).ok
     assert begun.panes.typed == []
+    (second,) = [d for d in begun.case.stage.store.deliveries(cycle=CYCLE) if d.attempt == 2]
+    assert second.state is DeliveryState.WITHDRAWN, "it was never given"
     receipt = {"baton_receipt": CYCLE, "task": "something else"}
     begun.talk.say(f"```json\n{json.dumps(receipt)}\n```")
     begun.supervisor.take_news(begun.watch)

@@ -334,7 +334,9 @@ async def _kicked(case: Case, move: Move) -> Outcome:
         return _gone(case, Step.PRIME, str(obstacle)) if obstacle.code == GONE else _not_seen(str(obstacle))
     if not seen:
         return _not_seen("the kick was given, but the agent's record does not show it")
-    return Outcome(Step.PRIME, data={"tag": mark, "channel": given.channel})
+    if (heard := _heard_as_meant(case, conversation, move)) != mark:  # the one before showed late, and no other is due
+        store.save_delivery(given.become(DeliveryState.WITHDRAWN, case.stage.clock.now()))
+    return Outcome(Step.PRIME, data={"tag": heard, "channel": given.channel})
 
 
 def _not_seen(note: str) -> Outcome:
