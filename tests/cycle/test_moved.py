@@ -6,7 +6,7 @@ from typing import Any
 
 import pytest
 
-from batonpass.cycle import passing, steps, writing
+from batonpass.cycle import passing, sealing, steps, writing
 from batonpass.cycle.case import Case
 from batonpass.cycle.moves import GONE, MOVED, Move, Outcome, Policy, Result, Step, Way
 from batonpass.cycle.plan import next_move
@@ -113,6 +113,29 @@ async def test_what_a_person_said_to_a_successor_that_died_goes_along_to_the_nex
     await passing.hand_over(passed.case, Move(Step.PASS, attempt=2, way=Way.RESPAWN, kick=2))
     (kick,) = passed.launcher.kicks
     assert "and keep the public names" in (kick or "")
+
+
+async def test_what_a_successor_said_before_it_died_is_sealed_with_what_it_was_told(passed: Scene) -> None:  # noqa: F811
+    await passing.prime(passed.case, Move(Step.PRIME))
+    first = passed.case.recall("sealed")
+    passed.talk.prompt("and keep the public names")
+    passed.talk.say("The public names are listed in names.txt, and I keep every one of them.")
+    passed.says(State.DEAD)
+    died = await passing.verify(passed.case, Move(Step.VERIFY))
+    assert (died.code, died.data) == (GONE, {"worked": True})
+    assert (await sealing.seal(passed.case, Move(Step.SEAL, document=False, note=died.note))).ok
+    (record,) = [one for one in passed.store.handoffs() if one.agent_session == OTHER]
+    text = record.path.read_text(encoding="utf-8")
+    assert "and keep the public names" in text
+    assert "The public names are listed in names.txt" in text
+    assert str(record.previous) in str(first), "the chain goes on from what it began with"
+
+
+async def test_a_successor_that_died_of_its_kick_leaves_nothing_to_hand_off(passed: Scene) -> None:  # noqa: F811
+    await passing.prime(passed.case, Move(Step.PRIME))
+    passed.says(State.DEAD)
+    died = await passing.verify(passed.case, Move(Step.VERIFY))
+    assert (died.code, died.data, passed.case.bequest) == (GONE, {"worked": False}, None)
 
 
 async def test_a_successor_that_died_before_its_receipt_is_gone_and_one_that_gave_it_is_not(passed: Scene) -> None:  # noqa: F811

@@ -219,6 +219,35 @@ def test_a_successor_that_dies_is_replaced_twice_and_then_the_handoff_is_pending
     assert mortal[-1][0].result is Result.PENDING
 
 
+def _of_the_dead(*codes: str, policy: Policy | None = None) -> list[Move]:
+    """The moves after a successor that had worked died before its receipt, in a world that answers like this."""
+    history = [outcome for _, outcome in play(iter([]), Policy())][:7]
+    answers, found = iter([GONE, *codes]), list[Move]()
+    while (move := next_move(history, policy or Policy())) is not None:
+        code = next(answers, "ok")
+        history.append(Outcome(move.step, code, code, {"worked": True} if code == GONE else {}))
+        found.append(move)
+    return found[1:]
+
+
+def test_a_successor_that_had_worked_when_it_died_is_handed_off_before_the_next_one_begins() -> None:
+    seal, again, *_, close = _of_the_dead()
+    assert (seal.step, seal.document) == (Step.SEAL, False)
+    assert (again.step, again.way, again.attempt, again.kick) == (Step.PASS, Way.RESPAWN, 2, 2)
+    assert close.result is Result.DONE
+
+
+def test_where_a_dead_successor_cannot_be_handed_off_the_next_one_begins_as_it_did() -> None:
+    moves = _of_the_dead(CANNOT_WRITE, CANNOT_WRITE)
+    assert [str(move.step) for move in moves] == ["seal", "seal", "pass", "prime", "verify", "close"]
+
+
+def test_the_last_of_the_successors_that_die_is_handed_off_too_and_its_handoff_is_pending() -> None:
+    moves = _of_the_dead("ok", "ok", GONE, "ok", "ok", GONE)
+    assert [str(move.step) for move in moves] == ["seal", "pass", "prime"] * 2 + ["seal", "close"]
+    assert moves[-1].result is Result.PENDING
+
+
 def test_a_clear_that_fails_twice_becomes_a_respawn() -> None:
     history = play(iter(["ok"] * 6 + [NOT_CLEARED, NOT_CLEARED]), Policy())
     assert [move.way for move, _ in history if move.step is Step.PASS] == [Way.CLEAR, Way.CLEAR, Way.RESPAWN]

@@ -5,6 +5,7 @@ import signal
 
 import pytest
 
+from batonpass.transcripts.events import Said
 from tests.system.house import House, Session
 
 TASK = "make the reader survive torn lines"
@@ -76,3 +77,23 @@ def test_a_successor_that_dies_before_its_receipt_leaves_a_handoff_that_can_be_c
     assert cycle["state"] in ("pending", "unverified")
     assert TASK in session.documents()[-1]
     assert cycle["document"] in shared.wait("a notice", lambda: session.status["notice"])
+
+
+@pytest.mark.long
+def test_what_a_successor_said_before_it_died_reaches_the_next_one_in_a_document_of_its_own(shared: House) -> None:
+    session = shared.run("dies-at-work", brain={"faults": ["no_receipt"], "fault_attempts": 1})
+    session.hold("verify")
+    session.say(TASK)
+    session.until_held("verify")
+    session.until_state("idle")
+    session.say("keep the public names as they are")
+    shared.wait("an answer", lambda: "keep the public names" in str(session.events(Said)[-1]))
+    session.until_state("idle")
+    heir = session.in_front()
+    session.kill()
+    session.go_on("verify")
+    _passed_on(session)
+    first, second = session.documents()[-2:]
+    assert ("keep the public names" in first, "keep the public names" in second) == (False, True)
+    assert heir in second, "it is the dead one's own handoff"
+    assert "Good, I have read it." in second

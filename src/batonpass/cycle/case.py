@@ -20,6 +20,8 @@ from batonpass.supervisor.conversation import Conversation
 from batonpass.supervisor.launch import began_with
 from batonpass.supervisor.watch import Watch
 
+_DIED = "the successor died before its receipt"
+
 
 @dataclass(slots=True)
 class Case:
@@ -102,8 +104,28 @@ class Case:
         now, previous = self.stage.clock.now(), self.previous
         return self.stage.known.facts(watch, self._spoken(), at=now, previous=previous, max_age=max_age)
 
+    def bequeath(self) -> None:
+        """Hand off the conversation in front: a successor that had worked when it died before its receipt."""
+        dead = self.watch.conversation
+        named = {"agent_session": dead.agent_session, "transcript": str(dead.transcript)}
+        self.remember(bequest=named, round_began=self.stage.clock.now(), kept=None)
+
+    @property
+    def bequest(self) -> dict[str, str] | None:
+        """The successor that is handed off in the place of the predecessor."""
+        noted = self.recall("bequest")
+        return {str(key): str(value) for key, value in noted.items()} if isinstance(noted, dict) else None
+
+    @property
+    def handed_off(self) -> str | None:
+        """The conversation that the document is of."""
+        return self.bequest["agent_session"] if self.bequest else self.cycle.old_agent_session
+
     def _spoken(self) -> Conversation:
         """The conversation that is handed off; known also when another is in front after a restart."""
+        if dead := self.bequest:
+            found = self.watch.conversation_of(dead["agent_session"])
+            return found or Conversation(dead["agent_session"], Path(dead["transcript"]), self.agent.record)
         old, noted = self.cycle.old_agent_session, self.recall("transcript")
         found = self.watch.conversation_of(old)
         moved = self.elsewhere or self.recall("switched") is not None
@@ -125,13 +147,13 @@ class Case:
             created=created,
             session=session.id,
             agent=session.agent,
-            agent_session=self.cycle.old_agent_session,
+            agent_session=self.handed_off,
             project=session.project.name,
-            reason=self.cycle.cause,
-            used=self.cycle.used,
+            reason=_DIED if self.bequest else self.cycle.cause,
+            used=None if self.bequest else self.cycle.used,
             usable=_int(self.recall("usable")),
             window=_int(self.recall("window")),
-            percent=self.cycle.percent,
+            percent=None if self.bequest else self.cycle.percent,
             checkpoint=str(self.recall("checkpoint") or "") or None,
         )
 

@@ -100,9 +100,14 @@ def _went_back(case: Case) -> bool:
 def _gone(case: Case, step: Step, note: str) -> Outcome:
     """The successor's process has ended: whatever is passed to next, it is not this conversation."""
     current = case.watch.conversation.agent_session
-    if current and current != case.cycle.old_agent_session:
+    if not current or current == case.cycle.old_agent_session:
+        return Outcome(step, GONE, note)
+    if current not in said.died(case):
         case.remember(died=[*said.died(case), current])
-    return Outcome(step, GONE, note)
+    worked = said.worked(case)
+    if worked and (case.bequest or {}).get("agent_session") != current:
+        case.bequeath()
+    return Outcome(step, GONE, note, {"worked": worked})
 
 
 def _starts(case: Case) -> list[EventRecord]:

@@ -149,6 +149,11 @@ def _after_check(history: Sequence[Outcome], last: Outcome, policy: Policy) -> M
 
 
 def _after_seal(history: Sequence[Outcome], last: Outcome, policy: Policy) -> Move:
+    before, tries = _before_the_seal(history)
+    if before is not None and before.code == GONE and before.data.get("worked"):
+        if not last.ok and tries < 2:
+            return _seal_the_dead(before, attempt=2)
+        return _after_death(history, before, policy)  # where nothing could be written, with what it began with itself
     if not last.ok:
         failures = sum(1 for o in _this_round(history) if o.step is Step.SEAL and not o.ok)
         if failures < 2:
@@ -242,6 +247,24 @@ def _after_prime(history: Sequence[Outcome], last: Outcome, policy: Policy) -> M
 
 
 def _replace_successor(history: Sequence[Outcome], last: Outcome, policy: Policy) -> Move:
+    """A successor that died before its receipt; one that had worked is handed off itself before another begins."""
+    return _seal_the_dead(last) if last.data.get("worked") else _after_death(history, last, policy)
+
+
+def _seal_the_dead(death: Outcome, attempt: int = 1) -> Move:
+    note = f"{death.note}; what it was told and did is kept"
+    return Move(Step.SEAL, attempt=attempt, document=False, note=note)
+
+
+def _before_the_seal(history: Sequence[Outcome]) -> tuple[Outcome | None, int]:
+    """What led to the seal that the last moves tried, and how often they did."""
+    for tries, outcome in enumerate(reversed(history)):
+        if outcome.step is not Step.SEAL:
+            return outcome, tries
+    return None, len(history)
+
+
+def _after_death(history: Sequence[Outcome], last: Outcome, policy: Policy) -> Move:
     """A successor that died before its receipt has a handoff that another process can begin with."""
     deaths = _codes(history, Step.PRIME, GONE) + _codes(history, Step.VERIFY, GONE)
     if deaths <= policy.max_deaths and policy.way is not Way.START:

@@ -2,6 +2,7 @@
 
 from batonpass.cycle.case import Case
 from batonpass.cycle.moves import NEW_PROMPT, Outcome, Step
+from batonpass.transcripts.events import Said
 
 
 def died(case: Case) -> list[str]:
@@ -21,7 +22,7 @@ def late(case: Case) -> list[str]:
     old = case.watch.conversation_of(case.cycle.old_agent_session)
     mark = str(case.recall("ask_tag") or "")
     if old is None or not mark or case.recall("document") is None:
-        return []
+        return said_to_the_dead(case)
     old.read()
     return [prompt.text for prompt in old.human_after(mark)] + said_to_the_dead(case)
 
@@ -34,6 +35,15 @@ def said_to_the_dead(case: Case) -> list[str]:
             conversation.read()
             said += [prompt.text for prompt in conversation.human_after(f"[baton {case.cycle.id} kick ")]
     return said
+
+
+def worked(case: Case) -> bool:
+    """Whether the successor in front has said or done anything, or a person has spoken to it: all that came after its
+    handoff."""
+    case.watch.read()
+    conversation = case.watch.conversation
+    answered = any(isinstance(event, Said) for event in conversation.log)
+    return answered or bool(conversation.human_after(f"[baton {case.cycle.id} kick "))
 
 
 def went_on(case: Case) -> bool:

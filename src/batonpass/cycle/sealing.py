@@ -61,7 +61,7 @@ def _seal(case: Case, facts: Facts, with_document: bool) -> tuple[HandoffRecord,
     if path is not None and _is_there(case, path):
         found = _reopen(path)
         keep_copy(case, found.text)
-        return _record(case, path, found, bool(case.recall("document"))), []
+        return _record(case, path, found, with_document and bool(case.recall("document"))), []
     if path is None:
         path = layout.path_for(created)
         case.remember(planned=str(path), planned_round=case.since, planned_number=number)
@@ -148,9 +148,9 @@ def _record(case: Case, path: Path, sealed: Sealed, by_agent: bool) -> HandoffRe
         session=session.id,
         project=session.project,
         agent=session.agent,
-        agent_session=case.cycle.old_agent_session,
-        percent=case.cycle.percent,
-        used=case.cycle.used,
+        agent_session=case.handed_off,
+        percent=None if case.bequest else case.cycle.percent,
+        used=None if case.bequest else case.cycle.used,
         usable=document.usable,
         sealed=True,
         checksum=document.checksum,
