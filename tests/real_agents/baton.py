@@ -13,11 +13,12 @@ from pathlib import Path
 from typing import Any, TypeVar
 
 import batonpass
-from batonpass.agents.processes import alive, with_descendants
+from batonpass.agents.processes import with_descendants
 from batonpass.home import socket_path
 from batonpass.sim.tmux_server import server_pid
 from batonpass.store import CycleRecord, EventRecord, Store, default_url, open_store
 from tests import nursery
+from tests.gone import gone
 
 Found = TypeVar("Found")
 Status = dict[str, Any]
@@ -245,10 +246,12 @@ class Baton:
         (self.home / "run" / "stopped").touch()
         panes = self._run_tmux("list-panes", "-aF", "#{pane_pid}").split()
         agents = [one for pid in map(int, panes) for one in with_descendants(pid)]
-        for pid in (*self._daemon(), self.terminal_pid(), *agents):
+        ended = (*self._daemon(), self.terminal_pid(), *agents)
+        for pid in ended:
             with suppress(ProcessLookupError):
                 os.kill(pid, signal.SIGKILL)
-        self.until(lambda: not any(alive(pid) for pid in (*self._daemon(), *agents)), "all of them gone")
+        # With all their threads: a daemon whose first is gone may still listen, and cut off whoever reaches it.
+        assert all(gone(pid, _WAIT_SECONDS) for pid in ended)
 
     # -- the end -------------------------------------------------------------------------------------
 

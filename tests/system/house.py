@@ -15,6 +15,7 @@ from batonpass.home import socket_path
 from batonpass.sim import chaos
 from batonpass.sim.tmux_server import run_tmux
 from tests import nursery
+from tests.gone import gone
 from tests.system.session import Session as Session
 
 T = TypeVar("T")
@@ -85,6 +86,7 @@ class House:
         if pid is not None:
             with contextlib.suppress(ProcessLookupError):
                 os.kill(pid, signal.SIGKILL)
+            assert gone(pid, PATIENCE)  # with all its threads, which may listen for longer than the first
             self.wait("the daemon is gone", lambda: self.daemon_pid() is None)
 
     def daemon_pid(self) -> int | None:
