@@ -261,12 +261,13 @@ def test_the_launch_shim_becomes_the_agent_with_the_environment_of_the_launch_fi
     assert call(root, "become", SESSION, str(root), payload="") == "here in / at %7\n"
 
 
-def test_a_daemon_that_is_away_is_started_again_by_a_hook(root: Path) -> None:
+@pytest.mark.parametrize("words", [("hook", "event"), ("statusline",)])
+def test_a_daemon_that_is_away_is_started_again_by_what_agents_call(root: Path, words: tuple[str, ...]) -> None:
     run = root / "run"
     run.mkdir()
     os.mkfifo(root / "started")
     (run / "daemon.argv").write_text(f"/bin/sh\0-c\0echo up > {root}/started", encoding="utf-8")
-    call(root, "hook", "event", payload=STOP)
+    call(root, *words, payload=STOP)
     assert (root / "started").read_text(encoding="utf-8") == "up\n"  # opening a pipe waits for its writer
 
 

@@ -257,7 +257,8 @@ def _answer(output: bytes | None) -> None:
 
 
 def _statusline(root: str, folder: str, session: str, payload: bytes) -> int:
-    _send(root, _line(session, "statusline", payload))
+    if not _send(root, _line(session, "statusline", payload)):
+        _revive(root)  # in a turn of hours nothing else may come by
     chain = _read(os.path.join(folder, "chain"))
     if chain:
         import subprocess

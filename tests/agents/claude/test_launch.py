@@ -172,7 +172,6 @@ def test_every_hook_is_registered_with_its_role_and_time(machine: Path) -> None:
         "Stop": [([*HOOK, "ask"], 30)],
         "PermissionRequest": [([*HOOK, "permit"], 10)],
         "UserPromptSubmit": [([*HOOK, "note"], 5)],
-        "PostToolUse": event,
         "SessionEnd": event,
         "StopFailure": event,
         "PreCompact": [([*HOOK, "compact"], 10)],
@@ -186,7 +185,7 @@ def test_the_agent_waits_only_for_hooks_that_answer_and_for_its_end(machine: Pat
     launch(machine)
     hooks = settings(machine)["hooks"]
     beside = {event for event, groups in hooks.items() if groups[0]["hooks"][0].get("async")}
-    assert beside == {"PostToolUse", "StopFailure", "Notification", "SubagentStart", "SubagentStop"}
+    assert beside == {"StopFailure", "Notification", "SubagentStart", "SubagentStop"}
     assert hooks["SessionEnd"][0]["matcher"] == "prompt_input_exit"
 
 

@@ -13,14 +13,8 @@ from batonpass.home import prime_file
 
 Settings = dict[str, Any]
 
-# Reports that the agent need not wait for.
-_REPORTS = (
-    "PostToolUse",
-    "StopFailure",
-    "Notification",
-    "SubagentStart",
-    "SubagentStop",
-)
+# Reports that the agent need not wait for. None of single tool calls: the record tells of those, at no start of ours.
+_REPORTS = ("StopFailure", "Notification", "SubagentStart", "SubagentStop")
 _PRIMED = ("startup", "clear", "compact")  # conversations that may begin with a handoff
 _TIMEOUTS = {"ask": 30, "prime": 10, "compact": 10, "permit": 10, "note": 5, "event": 5}
 _PATH_RULE = re.compile(r"(Edit|Read|Write|MultiEdit|NotebookEdit|Glob|Grep|LS)\(/(?!/)(.*)\)")
