@@ -1,5 +1,6 @@
 """How cycles come to the engine. Its queue is a stand-in here; the real one runs in the system tests."""
 
+import asyncio
 from typing import Any, cast
 
 import pytest
@@ -110,6 +111,33 @@ async def test_a_phase_ends_where_the_outside_has_seen_something(scene: Scene, m
         [Step.PRIME, Step.VERIFY],
         [Step.CLOSE],
     ]
+
+
+async def test_a_phase_begins_before_the_engine_has_written_down_that_it_is_due_and_is_made_once(
+    engine: Engine, scene: Scene, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    made: list[Step] = []
+    asked = asyncio.Event()
+
+    async def act(case: Case, move: Move) -> Outcome:
+        made.append(move.step)
+        if move.step is Step.ASK:
+            asked.set()
+        return Outcome(move.step)
+
+    for step in Step:
+        monkeypatch.setitem(steps._ACTS, step, act)
+    _with(engine, tries=0)
+    assert await engine.pass_baton(CYCLE, "session", Policy())
+    await asyncio.wait_for(asked.wait(), 10)
+    first = await workflow._joined(scene.stage, CYCLE, Policy(), [])
+    assert [outcome.step for outcome in first] == [Step.PREPARE, Step.SAFE_POINT, Step.ASK]
+    second = await workflow._joined(scene.stage, CYCLE, Policy(), first)
+    assert [outcome.step for outcome in second] == [Step.AWAIT, Step.CHECK, Step.SEAL, Step.PASS]
+    third = await workflow._joined(scene.stage, CYCLE, Policy(), [*first, *second])
+    await workflow._joined(scene.stage, CYCLE, Policy(), [*first, *second, *third])
+    assert made == [step for step in Step if step is not Step.BACK]
+    assert not workflow._Running.ahead
 
 
 async def test_an_ending_that_reached_the_store_although_its_answer_was_lost_is_not_made_twice(

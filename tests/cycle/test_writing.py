@@ -83,6 +83,8 @@ async def test_an_agent_whose_stop_hook_waits_is_asked_first_and_the_rest_is_kep
     busy.watch.changed()
     busy.hears(f"Stop hook feedback: {ASK} write")
     assert (await asking).ok
+    assert not draft.exists(), "it may write at once, and has the machine to itself"
+    await writing.wait(busy.case, Move(Step.AWAIT))
     assert draft.exists()
     assert Path(str(busy.case.recall("checkpoint"))).exists()
     assert busy.offers.primed("compact")
@@ -98,9 +100,23 @@ async def test_what_was_to_be_kept_while_the_agent_writes_is_kept_after_a_crash(
     busy.watch.holding_stop = False
     hook_takes(busy)
     busy.hears(f"Stop hook feedback: {ASK} write")
-    busy.watch.take_hook(stop("Done."), busy.clock.now())
     await writing.wait(busy.case, Move(Step.AWAIT))
     assert Path(str(busy.case.recall("checkpoint"))).exists()
+
+
+async def test_an_agent_that_writes_at_once_gets_no_draft_from_us(busy: Scene) -> None:
+    busy.watch.holding_stop = True
+    await writing.prepare(busy.case, Move(Step.PREPARE))
+    asking = asyncio.create_task(writing.ask(busy.case, Move(Step.ASK)))
+    await laid(busy, asking)
+    busy.watch.holding_stop = False
+    hook_takes(busy)
+    busy.hears(f"Stop hook feedback: {ASK} write")
+    await asking
+    busy.watch.take_hook(stop("Done."), busy.clock.now())
+    await writing.wait(busy.case, Move(Step.AWAIT))
+    assert not (busy.watch.folder / "draft.md").exists()
+    assert busy.case.recall("checkpoint") is None, "it is made with the seal"
 
 
 async def test_a_fault_in_what_is_only_kept_for_safety_does_not_stop_the_cycle(

@@ -28,7 +28,7 @@ _FINGERPRINT_BYTES = 1_000_000
 async def seal(case: Case, move: Move) -> Outcome:
     """Redact, number, checksum, and write the final name. One that was written before a crash is kept."""
     facts = await case.facts(max_age=1.0)  # the check's, where it has just looked
-    unkept = await keep(case, facts)  # an agent that went away before it could be waited for
+    unkept = await keep(case, facts, draft=False)  # of an agent that wrote, or went away, before there was a net
     try:
         record, notes = await asyncio.to_thread(_seal, case, facts, move.document)
     except OSError as error:

@@ -9,7 +9,7 @@ import logging
 from collections.abc import Awaitable, Callable, Mapping, Sequence
 from dataclasses import asdict
 from functools import partial
-from typing import Any
+from typing import Any, ClassVar
 
 from dbos import DBOS, DBOSPortableJSONSerializer, SetEnqueueOptions, SetWorkflowID
 from dbos import error as dbos_error
@@ -41,6 +41,7 @@ class _Running:
 
     stage: Stage | None = None
     loop: asyncio.AbstractEventLoop | None = None
+    ahead: ClassVar[dict[tuple[str, int], asyncio.Task[list[Outcome]]]] = {}  # by cycle, and the moves before
 
 
 # What the engine records at once. The moves between are quick, and after a crash the store has their outcomes.
@@ -53,9 +54,24 @@ async def _phase(cycle: str, policy: dict[str, Any], history: list[dict[str, Any
     stage, loop = _Running.stage, _Running.loop
     if stage is None or loop is None:
         raise RuntimeError("the engine was stopped")
-    moves = _moves(stage, cycle, _as_policy(policy), [_as_outcome(outcome) for outcome in history])
+    moves = _joined(stage, cycle, _as_policy(policy), [_as_outcome(outcome) for outcome in history])
     outcomes = await asyncio.wrap_future(asyncio.run_coroutine_threadsafe(moves, loop))
     return [asdict(outcome) for outcome in outcomes]
+
+
+def _begin_ahead(stage: Stage, cycle: str, rules: Policy, before: Sequence[Outcome]) -> None:
+    """Begin a phase while the engine still writes down that it is due: an agent waits for it. Nothing hangs on the
+    order of the two, because after a crash it is the store that tells which moves had ended."""
+    if next_move(before, rules) is not None:
+        _Running.ahead[cycle, len(before)] = asyncio.ensure_future(_moves(stage, cycle, rules, before))
+
+
+async def _joined(stage: Stage, cycle: str, rules: Policy, before: Sequence[Outcome]) -> list[Outcome]:
+    """The outcomes of a phase, which may have begun already; the next one begins at its end."""
+    begun = _Running.ahead.pop((cycle, len(before)), None)
+    outcomes = await (begun or _moves(stage, cycle, rules, before))
+    _begin_ahead(stage, cycle, rules, [*before, *outcomes])
+    return outcomes
 
 
 async def _moves(stage: Stage, cycle: str, rules: Policy, before: Sequence[Outcome]) -> list[Outcome]:
@@ -148,6 +164,7 @@ class Engine:
             if self._stage.clock.ticks() >= deadline:
                 return False
             await self._stage.clock.sleep(_AGAIN_SECONDS)
+        _begin_ahead(self._stage, cycle, policy, [])
         await asyncio.to_thread(claim, self._queue)
         return True
 

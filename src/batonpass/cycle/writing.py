@@ -44,6 +44,7 @@ log = logging.getLogger(__name__)
 
 ELSEWHERE = "the user went on in another conversation, which is left alone"
 _UNCLAIMED_SECONDS = 1.5  # an idle session whose stop hook has not taken the ask by then will not take it
+_NET_SECONDS = 0.4  # an agent that was just asked has the machine to itself for so long, before the net is laid out
 _TAKEN_SECONDS = 20.0  # from the hook's taking to the agent's own record
 _RECENT_SECONDS = 5.0  # a file that changed since the last look is still found by the check
 _LAG_SECONDS = 1.0  # the record may lag behind the stop hook
@@ -52,7 +53,8 @@ _LAG_SECONDS = 1.0  # the record may lag behind the stop hook
 async def prepare(case: Case, move: Move) -> Outcome:
     """Facts, a checkpoint and a draft from facts alone: whatever happens next, this much is kept.
 
-    An agent whose stop hook waits for our word is asked first, and the rest is done while it writes.
+    An agent whose stop hook waits for our word is asked first, and the rest is done while it writes; one that writes
+    at once needs no draft, and its checkpoint is made with the seal.
     """
     case.watch.read()
     facts = await case.facts()
@@ -63,7 +65,7 @@ async def prepare(case: Case, move: Move) -> Outcome:
     return Outcome(Step.PREPARE, code, "; ".join(missing), {"files": list(prompts.changed_files(facts))})
 
 
-async def keep(case: Case, facts: Facts | None = None) -> list[str]:
+async def keep(case: Case, facts: Facts | None = None, *, draft: bool = True) -> list[str]:
     """A checkpoint and a draft from facts alone, once in a cycle; gives what could not be written."""
     if case.recall("kept"):
         return []
@@ -80,7 +82,8 @@ async def keep(case: Case, facts: Facts | None = None) -> list[str]:
     except Exception as error:  # a net for the handoff must not be what keeps it from being made
         missing.append(_unkept("checkpoint", error))
     try:
-        await draft_from_facts(case, facts)
+        if draft:
+            await draft_from_facts(case, facts)
     except Exception as error:
         missing.append(_unkept("draft", error))
     case.remember(kept=True, checkpoint=str(path) if path else None)
@@ -216,13 +219,12 @@ async def _by_hook(case: Case, given: Delivery) -> Outcome:
     conversation = watch.conversation
     idle_since: float | None = None
     missing: list[str] = []
-    if not case.recall("kept"):  # the agent was asked first; its hook has the answer by now
-        await watch.until(lambda: not watch.holding_stop, _UNCLAIMED_SECONDS)
-        missing = await keep(case)
 
     def arrived() -> bool:
         return conversation.prompted(given.tag) is not None
 
+    if not await watch.until(lambda: arrived() or watch.gone, _NET_SECONDS):
+        missing = await keep(case)
     while not arrived():
         watch.refresh()
         now = clock.ticks()
@@ -271,7 +273,9 @@ async def wait(case: Case, move: Move) -> Outcome:
     def over() -> bool:
         return watch.gone or case.elsewhere or watch.turn_over(mark, since)
 
-    missing = await keep(case)
+    missing: list[str] = []
+    if not await watch.until(over, _NET_SECONDS):
+        missing = await keep(case)
     ended = await watch.until(over, max(1.0, case.left))
     if not draft.exists():
         await watch.until(lambda: draft.exists() or _document_said(watch, mark) is not None, _LAG_SECONDS)

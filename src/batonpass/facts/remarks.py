@@ -1,6 +1,7 @@
 """What else the agent said that carries something: nobody foresees every way to word a decision or a finding."""
 
 import re
+from functools import lru_cache
 
 from batonpass.facts.model import Note
 from batonpass.facts.wording import names, same, sentences, stems
@@ -49,6 +50,7 @@ class Remarks:
             self._kept.remove(min(self._kept, key=lambda kept: (substance(kept.text), kept.at)))
 
 
+@lru_cache(maxsize=8192)
 def substance(sentence: str) -> float:
     """How much a sentence tells that cannot be seen elsewhere: names and reasons much, the course of the work little.
 

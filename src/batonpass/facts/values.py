@@ -2,6 +2,7 @@
 
 import re
 from collections.abc import Iterable, Iterator
+from functools import lru_cache
 
 from batonpass.facts.conversation import is_batons
 from batonpass.facts.model import Note, Value
@@ -92,7 +93,7 @@ class Values:
 
     def _read(self, at: float, sentence: str, source: str) -> None:
         changed = bool(_CHANGE.search(sentence))
-        found = list(_values(sentence))
+        found = _values(sentence)
         old = {(kind, value) for kind, value, start in found if changed and _OLD.search(sentence[:start])}
         old |= self._named_again(found, sentence) if changed else set()
         for key in old:
@@ -108,7 +109,7 @@ class Values:
         while len(self._known) > _MOST:
             del self._known[next(iter(self._known))]
 
-    def _named_again(self, found: list[tuple[str, str, int]], sentence: str) -> set[tuple[str, str]]:
+    def _named_again(self, found: Iterable[tuple[str, str, int]], sentence: str) -> set[tuple[str, str]]:
         """Values that were known of the same thing, in a sentence that gives it a new one of their kind."""
         fresh = {kind for kind, value, _ in found if (kind, value) not in self._known}
         known = [key for key in self._known if key[0] in fresh and re.search(rf"\b{re.escape(key[1])}\b", sentence)]
@@ -135,8 +136,13 @@ def _near(one: str, other: str) -> float:
     return len(first & second) / max(fewer, _FEW)
 
 
-def _values(sentence: str) -> Iterator[tuple[str, str, int]]:
+@lru_cache(maxsize=4096)
+def _values(sentence: str) -> tuple[tuple[str, str, int], ...]:
     """Kind, value and place of each value; one that is part of another is not told twice."""
+    return tuple(_each_value(sentence))
+
+
+def _each_value(sentence: str) -> Iterator[tuple[str, str, int]]:
     taken: list[tuple[int, int]] = []
     for kind, pattern in _KINDS:
         for found in pattern.finditer(sentence):

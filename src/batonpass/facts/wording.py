@@ -78,6 +78,7 @@ def _stem(word: str) -> str:
     return bare[:5] if len(bare) > 5 else bare.removesuffix("s")
 
 
+@lru_cache(maxsize=8192)
 def names(text: str) -> frozenset[str]:
     """What in a text is a name and not a word: paths, code, numbers, versions, addresses.
 
@@ -148,16 +149,20 @@ def says(text: str, wanted: str, *, share: float = 0.5, among: Iterable[str] = (
     enough = share * sum(weight.values())
     named = {name.lower() for name in names(wanted)}
     return any(
-        all(name in passage.lower() for name in named) and sum(weight[stem] for stem in need & stems(passage)) >= enough
-        for passage in passages(text)
+        sum(weight[stem] for stem in need & told) >= enough and all(name in passage for name in named)
+        for passage, told in _passages(text)
     )
 
 
 @lru_cache(maxsize=64)
-def passages(text: str) -> tuple[str, ...]:
-    """The places of a document at which one thing can be told: its lines, and each with the next if that goes on."""
+def _passages(text: str) -> tuple[tuple[str, frozenset[str]], ...]:
+    """The places of a document at which one thing can be told: its lines, and each with the next if that goes on.
+
+    Each in small letters, and with its content words: they are compared with one text after the other.
+    """
     lines = [line.strip() for line in text.split("\n") if line.strip()]
-    return tuple(lines) + tuple(f"{one} {next_}" for one, next_ in pairwise(lines) if not _BEGINS.match(next_))
+    longer = (f"{one} {next_}" for one, next_ in pairwise(lines) if not _BEGINS.match(next_))
+    return tuple((passage.lower(), stems(passage)) for passage in (*lines, *longer))
 
 
 _BEGINS = re.compile(r"[-*+•|#]|\d{1,3}[.)] ")

@@ -25,6 +25,7 @@ from batonpass.transcripts.events import Compacted
 log = logging.getLogger(__name__)
 
 _LAG_SECONDS = 0.3  # at a stop the transcript lags behind; longer than this nobody waits for it
+_LOOK_SECONDS = 0.004
 _GUESS_SECONDS = 3.0
 _HOLD_SECONDS = 2.0  # how long a stop hook is held for a cycle that is about to ask
 _SLOW_SECONDS = 3.0  # and longer on a busy machine, but not for one that waits for others
@@ -148,7 +149,7 @@ class Supervisor:
         try:
             last = report.last_message
             if last and watch.step is None:  # a cycle that is under way needs no decision
-                await watch.until(lambda: self._recorded(watch, last), _LAG_SECONDS)
+                await self._record_of(watch, last)
             self.take_news(watch)
             self.consider(watch)
             await self._settled(watch)
@@ -160,6 +161,14 @@ class Supervisor:
         """Whether a handoff may soon be due."""
         decision = self.standing(watch).decision
         return decision is not None and decision.status != "ok"
+
+    async def _record_of(self, watch: Watch, text: str) -> None:
+        """Wait until the record has what was said last. An agent stands still meanwhile, so we look more often than
+        the events of files come."""
+        deadline = self.clock.ticks() + _LAG_SECONDS
+        while not await watch.until(lambda: self._recorded(watch, text), _LOOK_SECONDS):
+            if self.clock.ticks() >= deadline:
+                return
 
     def _recorded(self, watch: Watch, text: str) -> bool:
         self.take_news(watch)
