@@ -10,6 +10,7 @@ from dbos import error as dbos_error
 from batonpass.cycle import steps, workflow
 from batonpass.cycle.case import Case
 from batonpass.cycle.moves import GONE, Move, Outcome, Policy, Step
+from batonpass.cycle.stage import Stage
 from batonpass.cycle.workflow import Engine
 from batonpass.store import CycleState, StoreAway
 from tests.cycle.scene import CYCLE, Scene
@@ -34,6 +35,7 @@ def engine(scene: Scene, monkeypatch: pytest.MonkeyPatch) -> Engine:
         return None
 
     monkeypatch.setattr(workflow, "claim", lambda queue: None)
+    monkeypatch.setattr(workflow._Running, "ahead", {})
     monkeypatch.setattr(DBOS, "get_workflow_status_async", unknown)
     return Engine("sqlite:////nowhere", "here", scene.stage)
 
@@ -138,6 +140,48 @@ async def test_a_phase_begins_before_the_engine_has_written_down_that_it_is_due_
     await workflow._joined(scene.stage, CYCLE, Policy(), [*first, *second, *third])
     assert made == [step for step in Step if step is not Step.BACK]
     assert not workflow._Running.ahead
+
+
+async def test_a_phase_that_the_engine_asks_for_again_is_not_made_again_and_neither_is_the_one_under_way(
+    engine: Engine, scene: Scene, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    made: list[Step] = []
+    written = asyncio.Event()
+
+    async def act(case: Case, move: Move) -> Outcome:
+        made.append(move.step)
+        if move.step is Step.AWAIT:
+            await written.wait()
+        return Outcome(move.step)
+
+    for step in Step:
+        monkeypatch.setitem(steps._ACTS, step, act)
+    first = await workflow._joined(scene.stage, CYCLE, Policy(), [])
+    assert await workflow._joined(scene.stage, CYCLE, Policy(), []) == first
+    both = [asyncio.ensure_future(workflow._joined(scene.stage, CYCLE, Policy(), first)) for _ in range(2)]
+    written.set()
+    one, other = await asyncio.gather(*both)
+    assert one == other
+    assert made[:7] == [Step.PREPARE, Step.SAFE_POINT, Step.ASK, Step.AWAIT, Step.CHECK, Step.SEAL, Step.PASS]
+    assert made.count(Step.AWAIT) == 1
+
+
+async def test_a_phase_that_broke_off_is_made_anew_when_it_is_asked_for_again(
+    engine: Engine, scene: Scene, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    broken = [RuntimeError("broken off")]
+
+    async def run(stage: Stage, cycle: str, move: Move) -> Outcome:
+        if broken:
+            raise broken.pop()
+        return Outcome(move.step, GONE)
+
+    monkeypatch.setattr(steps, "run", run)
+    workflow._begin_ahead(scene.stage, CYCLE, Policy(), [])
+    with pytest.raises(RuntimeError):
+        await workflow._joined(scene.stage, CYCLE, Policy(), [])
+    found = await workflow._joined(scene.stage, CYCLE, Policy(), [])
+    assert found[0] == Outcome(Step.PREPARE, GONE)
 
 
 async def test_an_ending_that_reached_the_store_although_its_answer_was_lost_is_not_made_twice(

@@ -12,7 +12,7 @@ import pytest
 import sqlalchemy as sa
 
 from batonpass.sim.postgres import NotAvailable, private_postgres
-from batonpass.store import Store, StoreError, default_url, open_store
+from batonpass.store import Store, StoreError, default_url, durable_engine, open_store
 from batonpass.store.engine import Database
 from tests.store.samples import SESSION, cycle, delivery, reading
 
@@ -35,6 +35,23 @@ def test_a_full_disk_that_gets_room_again_needs_no_restart(tmp_path: Path) -> No
         _pragma(store, "max_page_count", "100000")
         store.put("big", "x" * 1_000_000)
         assert store.get("big") == "x" * 1_000_000
+
+
+def test_a_full_disk_is_to_the_engine_of_cycles_a_lost_connection_that_it_waits_for(tmp_path: Path) -> None:
+    engine = durable_engine(default_url(tmp_path))
+    assert engine is not None
+    with engine.begin() as connection:
+        connection.execute(sa.text("CREATE TABLE kept (value TEXT NOT NULL)"))
+        connection.execute(sa.text("PRAGMA max_page_count=1"))
+    with pytest.raises(sa.exc.DBAPIError) as full, engine.begin() as connection:
+        connection.execute(sa.text("INSERT INTO kept VALUES (:value)"), {"value": "x" * 1_000_000})
+    assert full.value.connection_invalidated
+    with pytest.raises(sa.exc.DBAPIError) as refused, engine.begin() as connection:
+        connection.execute(sa.text("INSERT INTO kept VALUES (NULL)"))
+    assert not refused.value.connection_invalidated
+    with engine.begin() as connection:
+        connection.execute(sa.text("INSERT INTO kept VALUES (:value)"), {"value": "x" * 1_000_000})
+    engine.dispose()
 
 
 def test_a_read_only_store_is_told_in_one_sentence(tmp_path: Path) -> None:

@@ -41,7 +41,8 @@ class _Running:
 
     stage: Stage | None = None
     loop: asyncio.AbstractEventLoop | None = None
-    ahead: ClassVar[dict[tuple[str, int], asyncio.Task[list[Outcome]]]] = {}  # by cycle, and the moves before
+    # The phase that each cycle is in, with the number of moves before it.
+    ahead: ClassVar[dict[str, tuple[int, asyncio.Task[list[Outcome]]]]] = {}
 
 
 # What the engine records at once. The moves between are quick, and after a crash the store has their outcomes.
@@ -62,14 +63,27 @@ async def _phase(cycle: str, policy: dict[str, Any], history: list[dict[str, Any
 def _begin_ahead(stage: Stage, cycle: str, rules: Policy, before: Sequence[Outcome]) -> None:
     """Begin a phase while the engine still writes down that it is due: an agent waits for it. Nothing hangs on the
     order of the two, because after a crash it is the store that tells which moves had ended."""
-    if next_move(before, rules) is not None:
-        _Running.ahead[cycle, len(before)] = asyncio.ensure_future(_moves(stage, cycle, rules, before))
+    if next_move(before, rules) is None:
+        _Running.ahead.pop(cycle, None)
+    elif (known := _Running.ahead.get(cycle)) is None or known[0] < len(before):
+        _Running.ahead[cycle] = len(before), asyncio.ensure_future(_moves(stage, cycle, rules, before))
 
 
 async def _joined(stage: Stage, cycle: str, rules: Policy, before: Sequence[Outcome]) -> list[Outcome]:
-    """The outcomes of a phase, which may have begun already; the next one begins at its end."""
-    begun = _Running.ahead.pop((cycle, len(before)), None)
-    outcomes = await (begun or _moves(stage, cycle, rules, before))
+    """The outcomes of a phase, which may have begun already; the next one begins at its end.
+
+    An engine that could not write a phase down asks for it again: then the store has all of its outcomes, and the
+    next one is under way.
+    """
+    place, begun = _Running.ahead.get(cycle, (-1, None))
+    if begun is None or place != len(before):
+        outcomes = await _moves(stage, cycle, rules, before)
+    else:
+        try:
+            outcomes = await begun
+        except BaseException:
+            _Running.ahead.pop(cycle, None)  # it has no outcome: whoever asks again is to make it anew
+            raise
     _begin_ahead(stage, cycle, rules, [*before, *outcomes])
     return outcomes
 
@@ -207,6 +221,9 @@ class Engine:
         """Stop at once: what is under way goes on at the next start."""
         self._recovery.cancel()
         _Running.stage = _Running.loop = None
+        for _place, begun in _Running.ahead.values():
+            begun.cancel()
+        _Running.ahead.clear()
         await asyncio.to_thread(DBOS.destroy, destroy_registry=False)
         if self._connections is not None:
             self._connections.dispose()

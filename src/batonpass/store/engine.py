@@ -275,7 +275,8 @@ def _write_ahead(connection: sqlite3.Connection) -> None:
 def durable_engine(url: str) -> sa.Engine | None:
     """Connections for the engine of cycles where it would not make them as we want; None where it does.
 
-    Writers say so when they begin, as the engine itself would have it.
+    Writers say so when they begin, as the engine itself would have it. A disk that takes nothing for a while is told
+    as a lost connection, which the engine waits for: of any other error it would end the cycle.
     """
     parsed = _parse(url)
     if parsed.get_backend_name() != "sqlite":
@@ -288,6 +289,12 @@ def durable_engine(url: str) -> sa.Engine | None:
         connection.execute(f"PRAGMA busy_timeout={6 * BUSY_SECONDS * 1000}")
         connection.execute("PRAGMA foreign_keys=ON")
         connection.execute("PRAGMA synchronous=NORMAL")
+
+    @event.listens_for(engine, "handle_error")
+    def wait(context: sa.ExceptionContext) -> None:
+        error = context.sqlalchemy_exception
+        if error is not None and isinstance(explain(error, ""), StoreAway):
+            context.is_disconnect = True
 
     return engine
 
