@@ -20,7 +20,6 @@ from batonpass.serve.api import Api
 from batonpass.serve.operations import Operations
 from batonpass.session import Kind, Session
 from batonpass.supervisor.daemon import Daemon
-from batonpass.supervisor.files import Files
 from batonpass.supervisor.offers import Offers
 from batonpass.supervisor.spool import Spool
 from batonpass.supervisor.watch import Watch
@@ -43,7 +42,6 @@ class _Door:
         self.project.mkdir()
         env = {"HOME": str(self.folder), "BATON_TMUX": str(self.folder / "none")}
         self.daemon = Daemon(self.folder / "home", env)
-        self.daemon._files = Files(self.daemon._changed)
         logging.getLogger("batonpass").setLevel(logging.CRITICAL)
         operations = Operations(self.daemon)
         table = {name: act for name, act in operations.table().items() if name not in _LEFT_OUT}

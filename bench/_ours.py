@@ -14,6 +14,7 @@ from _place import Failed, Place, arguments, wait
 from batonpass.home import socket_path
 from batonpass.store import CycleRecord, CycleState, Store, default_url, open_store
 
+_LOOK_SECONDS = 0.2
 # The guards against storms would rightly stop a session that hands over every few seconds.
 _CONFIG = "breaker_per_hour: 100000\ncooldown_minutes: 0\nnotify:\n  desktop: false\n"
 
@@ -60,7 +61,8 @@ class Ours:
         transcript = Path(self._status()["transcript"])
         self._place.say(self._pane, prompt)
         try:
-            cycle = wait(lambda: self._ended(before), "the end of the cycle")
+            # The times are the records': a look more often would only take the machine away from who is measured.
+            cycle = wait(lambda: self._ended(before), "the end of the cycle", every=_LOOK_SECONDS)
         except Failed as failure:
             raise Failed(f"{failure}\n{self._story()}") from None
         if cycle.state is not CycleState.DONE:

@@ -100,14 +100,14 @@ class Place:
         return [event.at for event in said if text is None or text in event.text]
 
 
-def wait(look: Callable[[], Found | None], what: str, seconds: float = 60.0) -> Found:
+def wait(look: Callable[[], Found | None], what: str, seconds: float = 60.0, every: float = _LOOK_SECONDS) -> Found:
     """The first answer that is neither None nor False."""
     deadline = time.monotonic() + seconds
     while time.monotonic() < deadline:
         found = look()
         if found is not None and found is not False:
             return found
-        time.sleep(_LOOK_SECONDS)
+        time.sleep(every)
     raise Failed(f"In {seconds:g} s never {what}; nothing was measured.")
 
 

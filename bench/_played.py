@@ -9,6 +9,7 @@ import sys
 import tempfile
 import time
 from collections.abc import Callable, Iterator
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -57,7 +58,7 @@ class Stage:
         """Every turn of the corpus, each when the one before is over."""
         for number, turn in enumerate(self.player.turns, 1):
             self.say(turn.prompt)
-            self._until(lambda number=number: self._answered(number), f"the end of turn {number}")
+            self._until(partial(self._answered, number), f"the end of turn {number}")
 
     def say(self, text: str) -> None:
         self.rest()

@@ -9,6 +9,7 @@ agents' own transcripts, the sealed files and the store are compared.
 """
 
 import contextlib
+import os
 import random
 import signal
 import subprocess
@@ -48,7 +49,7 @@ def rampage(house: Crew, kills: int, chance: random.Random) -> Counter[str]:
                 process.wait(chance.uniform(1.0, _LONGEST))
         killed = process.poll() is None
         if killed:
-            process.kill()
+            os.kill(process.pid, signal.SIGKILL)
         elif process.returncode == _NOT_ALONE:
             continue  # a hook had started another one in the moment of the last death
         elif process.returncode != -signal.SIGKILL:

@@ -12,6 +12,7 @@ import sys
 import tempfile
 from collections.abc import Callable, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
+from functools import partial
 from pathlib import Path
 
 from _common import Figures, Table, parser, show
@@ -41,7 +42,7 @@ def played(
     """Play the corpus of a seed once for each manner, and once without Baton."""
     corpus = made(seed, few=few)
     jobs: dict[str, Callable[[], tuple[str, str]]] = {
-        str(manner): lambda manner=manner: handed_over(corpus, manner) for manner in manners
+        str(manner): partial(handed_over, corpus, manner) for manner in manners
     }
     if baselines:
         jobs["baselines"] = lambda: without_baton(corpus)

@@ -9,6 +9,7 @@ model answers at once, so all that is measured is what happens between its answe
 
 import contextlib
 import sys
+import time
 from collections.abc import Mapping, Sequence
 
 from _common import Figures, Table, median, parser, show
@@ -20,6 +21,7 @@ from _place import NAMES, Failed, model, place, program
 from batonpass.cycle.moves import Step
 
 _PROMPT = "Please go on with the work."
+_REST_SECONDS = 0.5  # in which the other side's programs finish what they do after a round: both share the machine
 _PARTS = (
     ("write", "crossed", "written", "ask, and the document is written"),
     ("clear", "written", "cleared", "check, seal, clear"),
@@ -42,6 +44,7 @@ def race(agent: str, rounds: int) -> tuple[Times, Times]:
         for number in range(rounds + 1):
             for side, where, times in zip(sides, places, taken, strict=True):
                 where.progress(number)
+                time.sleep(_REST_SECONDS)
                 found = side.round(_PROMPT)
                 if number:  # the first one warms both sides up
                     times.append(found)

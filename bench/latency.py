@@ -135,7 +135,7 @@ def _sessions(daemon: Daemon, root: Path, count: int) -> list[Path]:
         )  # fmt: skip
         watch = Watch(session, agents.get("scripted"), folder, {}, daemon.clock)
         daemon.supervisor.add(watch)
-        daemon.take_news(watch)
+        daemon.looks.at(watch)
         paths.append(path)
     return paths
 
@@ -153,9 +153,8 @@ async def measure(root: Path, transcripts: int, rate: float, seconds: float) -> 
             decided.note(watch.conversation.transcript, watch.reading.at)
 
     daemon.supervisor.consider = consider  # type: ignore[method-assign]
-    daemon._files = watching.Files(daemon._changed)
-    daemon._files.start()
-    daemon.follow_files()
+    daemon.looks.start()
+    daemon.looks.follow()
     folders = sorted({str(path.parent) for path in paths})
     done = root / "done"
     with child("--floor", str(done), *folders) as reader:
@@ -169,7 +168,7 @@ async def measure(root: Path, transcripts: int, rate: float, seconds: float) -> 
         cpu = 100 * (_cpu() - used) / (time.monotonic() - began)
         done.touch()
         bare = json.loads(await asyncio.to_thread(reader.stdout.readline))
-    await daemon._files.stop()
+    await daemon.looks.stop()
     daemon.store.close()
     appended = {path: _times(str(path), {})[1:] for path in paths}
     found, missed = decided.latencies(appended)

@@ -161,7 +161,7 @@ def report(figures: Figures) -> Table:
         lowest, highest = figures[name] or (0, 0)
         return f"{lowest} to {highest}, {'flat' if figures['flat'][name] else 'GROWING'}"
 
-    rss = figures["rss_mb"]
+    rss, steady = figures["rss_mb"], "flat" if figures["flat"]["rss_mb"] else "GROWING"
     return [
         ["what", "how many", "which"],
         ["cycles", str(figures["cycles"]), counted(figures["states"])],
@@ -174,7 +174,7 @@ def report(figures: Figures) -> Table:
         ["typed twice", str(figures["typed_twice"]), ""],
         ["misdirected", str(figures["misdirected"]), "typed into another conversation than was meant"],
         ["cleared unsealed", str(figures["cleared_unsealed"]), ""],
-        ["memory, MB", f"{rss['last']:.0f}", f"first {rss['first']:.0f}, peak {rss['peak']:.0f}"],
+        ["memory, MB", f"{rss['last']:.0f}", f"first {rss['first']:.0f}, peak {rss['peak']:.0f}, {steady}"],
         ["CPU", f"{figures['cpu_percent'] or 0:.0f} %", "of one core, the daemon"],
         ["descriptors", span("fds"), "of the daemon"],
         ["threads", span("threads"), "of the daemon"],

@@ -1,5 +1,7 @@
 """What holds for every test: properties are tried on the same examples each time, however busy the machine is."""
 
+import os
+import time
 from functools import cache
 from pathlib import Path
 
@@ -13,6 +15,11 @@ settings.register_profile("tests", derandomize=True, deadline=None, suppress_hea
 settings.load_profile("tests")
 
 
+def pytest_configure() -> None:
+    """Every process of this run takes the same samples, also if it goes on past midnight."""
+    os.environ.setdefault("BATON_CHAOS_TURN", str(int(time.time() // 86_400)))
+
+
 def pytest_ignore_collect(collection_path: Path, config: pytest.Config) -> bool | None:
     """A run of the long matrices alone need not import the many files that have none: every worker would."""
     only_long = str(config.getoption("markexpr", "")).startswith("long")
@@ -24,6 +31,7 @@ def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
     unsaid = {item.path for item in items if item.get_closest_marker("long") and not _says_long(item.path)}
     if unsaid:
         raise pytest.UsageError(f"write pytest.mark.long into {', '.join(map(str, sorted(unsaid)))} itself")
+    items.sort(key=lambda item: item.get_closest_marker("long") is None)  # short ones fill the gaps at the end
 
 
 @cache

@@ -19,7 +19,6 @@ _NOT_KEPT = (
 _CONNECT_SECONDS = 0.25
 _ASK_SECONDS = 6.0  # how long a stop hook waits for the daemon's word before it looks for itself
 _REVIVE_SECONDS = 10  # a daemon that is away is started again at most this often
-_PATCHING = "apply_patch"  # a tool that changes files by one text about all of them
 _PATCHES = ("*** Add File: ", "*** Update File: ")
 _PATCH_MARKS = ("*** Begin Patch", "*** End Patch", "*** End of File")
 
@@ -226,7 +225,7 @@ def _permit(folder: str, payload: bytes) -> bytes | None:
         for key in permit["path_at"]:
             value = value[key]
         tool = request.get("tool_name")
-        paths = _patched(value) if tool == _PATCHING else [value]
+        paths = _patched(value) if permit.get("patches") else [value]
         wanted = [os.path.realpath(os.path.join(request.get("cwd") or "/", path)) for path in paths]
         allowed = permit["folder"]
     except (OSError, ValueError, KeyError, TypeError, AttributeError, RecursionError):

@@ -11,8 +11,9 @@ from batonpass.agents.base import NotInstalled
 from batonpass.agents.claude.headless import ClaudeHeadless
 from batonpass.agents.codex.headless import CodexHeadless
 from batonpass.agents.gemini.headless import GeminiHeadless
-from batonpass.agents.headless import Headless, HeadlessOrder, TriesAgain
+from batonpass.agents.headless import Headless, HeadlessOrder
 from batonpass.agents.opencode.headless import OpenCodeHeadless
+from batonpass.agents.setbacks import TriesAgain
 from batonpass.agents.wishes import Approval
 from batonpass.transcripts.events import Event, Failed, Said, ToolCalled, ToolReturned, TurnEnded, Used
 

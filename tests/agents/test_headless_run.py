@@ -10,9 +10,10 @@ import pytest
 
 from batonpass import agents
 from batonpass.agents.base import LaunchError
-from batonpass.agents.headless import Began, Command, HeadlessOrder, HeadlessResult, Recorder, Told, TriesAgain
+from batonpass.agents.headless import Began, Command, HeadlessOrder, HeadlessResult, Recorder, Told
 from batonpass.agents.headless_run import run
 from batonpass.agents.scripted import Scripted
+from batonpass.agents.setbacks import TriesAgain
 from batonpass.agents.wishes import Approval
 from batonpass.clock import ManualClock
 from batonpass.transcripts.events import Event, Failed, Prompted, Said, ToolReturned, TurnEnded, Used

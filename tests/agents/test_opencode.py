@@ -256,6 +256,22 @@ def word(port: FakeServer, tmp_path: Path) -> Iterator[Word]:
     listening.close()
 
 
+def test_who_listens_to_it_is_told_what_no_file_shows_and_of_no_word_besides(port: FakeServer, tmp_path: Path) -> None:
+    told: list[str] = []
+    listening = Word(server_of(port), os.getpid(), tmp_path, lambda: told.append(listening.front or ""))
+    listening.listen()
+    wait(lambda: listening.answers)
+    port.stream += [
+        created("ses_1", 10),
+        {"type": "message.part.updated", "properties": {"sessionID": "ses_1"}},
+        {"type": "tui.session.select", "properties": {"sessionID": "ses_2"}},
+        {"type": "session.idle", "properties": {"sessionID": "ses_2"}},
+    ]
+    wait(lambda: len(told) == 2)
+    assert told == ["ses_2", "ses_2"]
+    listening.close()
+
+
 def created(identity: str, at: float, parent: str | None = None) -> dict[str, object]:
     info = {"id": identity, "time": {"created": at * 1000}, **({"parentID": parent} if parent else {})}
     return {"type": "session.created", "properties": {"sessionID": identity, "info": info}}
@@ -310,8 +326,112 @@ def test_events_reach_the_word_as_they_come(word: Word, port: FakeServer) -> Non
     wait(lambda: word.busy("ses_1") is False)
 
 
+NEXT = 1_794_800_000.0
+
+
+def retrying(session: str, words: str, next: float = NEXT) -> dict[str, object]:
+    status = {"type": "retry", "attempt": 1, "message": words, "next": next * 1000}
+    return {"type": "session.status", "properties": {"sessionID": session, "status": status}}
+
+
+def part(session: str, kind: str) -> dict[str, object]:
+    return {"type": "message.part.updated", "properties": {"sessionID": session, "part": {"type": kind}}}
+
+
+@pytest.mark.parametrize(
+    ("words", "kind"), [("Rate limit reached", "rate_limit"), ("Provider is overloaded", "overloaded")]
+)
+def test_a_request_that_it_will_make_again_is_told_with_its_words_and_the_time_until_an_answer_begins(
+    home: dict[str, str], word: Word, words: str, kind: str
+) -> None:
+    word.hear(created(OLD, 10))
+    word.hear(retrying(OLD, words))
+    told = status(binding(home, None), word)
+    assert told.state is State.BUSY
+    assert told.tries_again is not None
+    assert (told.tries_again.failed.kind, told.tries_again.failed.text, told.tries_again.at) == (kind, words, NEXT)
+    word.hear(retrying(OLD, words))
+    assert status(binding(home, None), word) == told, "the same one again is no news"
+    word.hear({"type": "session.status", "properties": {"sessionID": OLD, "status": {"type": "busy"}}})
+    word.hear(part(OLD, "text"))  # of a prompt that a person sends meanwhile
+    assert status(binding(home, None), word) == told, "that it tries is no answer"
+    word.hear(retrying(OLD, words, NEXT + 60))
+    again = status(binding(home, None), word).tries_again
+    assert again is not None
+    assert again.at == NEXT + 60
+    word.hear(part(OLD, "step-start"))
+    served = status(binding(home, None), word)
+    assert (served.state, served.tries_again) == (State.BUSY, None)
+
+
+def test_a_request_that_is_given_up_or_interrupted_is_tried_again_no_more(word: Word) -> None:
+    word.hear(retrying("ses_1", "Rate limit reached"))
+    assert word.tries_again("ses_1") is not None
+    word.hear({"type": "session.status", "properties": {"sessionID": "ses_1", "status": {"type": "idle"}}})
+    assert (word.tries_again("ses_1"), word.busy("ses_1")) == (None, False)
+
+
+def test_an_answer_that_names_its_conversation_only_in_its_part_is_one(word: Word) -> None:
+    word.hear(retrying("ses_1", "Rate limit reached"))
+    older = {"part": {"type": "step-start", "sessionID": "ses_1", "id": "prt_1"}}
+    word.hear({"type": "message.part.updated", "properties": older})
+    assert word.tries_again("ses_1") is None
+
+
+def test_a_conversation_that_is_deleted_waits_for_nobody(word: Word) -> None:
+    word.hear(created("ses_1", 10))
+    word.hear(created("ses_sub", 20, parent="ses_1"))
+    word.hear(retrying("ses_sub", "Rate limit reached"))
+    word.hear({"type": "session.deleted", "properties": {"info": {"id": "ses_sub"}}})
+    assert word.tries_again("ses_sub") is None
+    assert (word.tries_again("ses_1"), word.busy("ses_sub")) == (None, False)
+
+
+def test_a_sub_agent_that_is_not_served_holds_up_the_conversation_that_it_works_for(word: Word) -> None:
+    word.hear(created("ses_1", 10))
+    word.hear(created("ses_sub", 20, parent="ses_1"))
+    word.hear(retrying("ses_sub", "Rate limit reached"))
+    assert word.tries_again("ses_1") is not None
+    assert word.tries_again("ses_2") is None
+
+
+def busy(session: str) -> dict[str, object]:
+    return {"type": "session.status", "properties": {"sessionID": session, "status": {"type": "busy"}}}
+
+
+def test_a_sub_agent_that_is_not_served_holds_up_nobody_while_another_one_works(word: Word) -> None:
+    word.hear(created("ses_1", 10))
+    word.hear(busy("ses_1"))
+    for sub in ("ses_a", "ses_b"):
+        word.hear(created(sub, 20, parent="ses_1"))
+        word.hear(busy(sub))
+    word.hear(retrying("ses_b", "Rate limit reached"))
+    assert word.tries_again("ses_1") is None
+    word.hear(retrying("ses_a", "Too many", NEXT - 60))
+    again = word.tries_again("ses_1")
+    assert again is not None
+    assert (again.failed.text, again.at) == ("Too many", NEXT - 60), "the work goes on with the first to be served"
+    word.hear(part("ses_a", "step-start"))
+    assert word.tries_again("ses_1") is None
+    word.hear({"type": "session.idle", "properties": {"sessionID": "ses_a"}})
+    again = word.tries_again("ses_1")
+    assert again is not None
+    assert again.at == NEXT, "nobody else is left at work"
+
+
+def test_an_answer_that_begins_after_a_wait_wakes_whoever_listens(word: Word, port: FakeServer) -> None:
+    woken = threading.Event()
+    word.hear(retrying("ses_1", "Rate limit reached"))
+    word._told = woken.set
+    port.stream.append(part("ses_1", "step-start"))
+    wait(woken.is_set)
+    assert word.tries_again("ses_1") is None
+
+
 def test_what_was_said_before_anybody_listened_is_asked_for(port: FakeServer, tmp_path: Path) -> None:
-    port.answers["/session/status"] = {"ses_sub": {"type": "busy"}, "ses_1": {"type": "retry"}}
+    port.answers["/session/status"] = {
+        "ses_sub": {"type": "busy"}, "ses_1": {"type": "retry", "message": "Too many", "next": NEXT * 1000},
+    }  # fmt: skip
     port.answers["/session/ses_sub"] = {"id": "ses_sub", "parentID": "ses_1"}
     port.answers["/session/ses_1"] = {"id": "ses_1"}
     asked = {"id": "per_1", "sessionID": "ses_sub", "permission": "bash", "patterns": ["rm *"]}
@@ -321,9 +441,64 @@ def test_what_was_said_before_anybody_listened_is_asked_for(port: FakeServer, tm
     word.listen()
     wait(lambda: word.answers)
     assert (word.busy("ses_1"), word.front) == (True, "ses_1")
+    again = word.tries_again("ses_1")
+    assert again is not None
+    assert (again.failed.text, again.at) == ("Too many", NEXT)
     assert word.asks("ses_1") == "asks for permission: bash rm *"
     word.hear({"type": "permission.replied", "properties": {"sessionID": "ses_sub", "requestID": "per_1"}})
     assert word.asks("ses_1") is None
+    word.close()
+
+
+def test_a_wait_goes_on_while_the_port_is_silent_until_the_record_shows_an_answer(
+    home: dict[str, str], tmp_path: Path
+) -> None:
+    away = Word(Server(1, "/p", ""), os.getpid(), tmp_path)
+    away.hear(created(OLD, 10))
+    open_a_turn(home, OLD, time.time())
+    away.hear(retrying(OLD, "Rate limit reached"))
+    told = status(binding(home, OLD), away)
+    assert told.state is State.BUSY
+    assert told.tries_again is not None
+    assert told.tries_again.at == NEXT
+    open_a_turn(home, OLD, time.time() + 1)
+    served = status(binding(home, OLD), away)
+    assert (served.state, served.tries_again) == (State.BUSY, None)
+
+
+def test_who_listens_anew_finds_the_same_wait_with_its_first_date_and_it_is_never_away(
+    word: Word, port: FakeServer, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    word.hear(created("ses_1", 10))
+    word.hear(retrying("ses_1", "Too many"))
+    first = word.tries_again("ses_1")
+    assert first is not None
+    retry = {"type": "retry", "message": "Too many", "next": NEXT * 1000}
+    port.answers["/session/status"] = {"ses_2": {"type": "busy"}, "ses_1": retry}
+    seen: list[object] = []
+
+    def is_users(conversation: str) -> bool:
+        seen.append(word.tries_again("ses_1"))  # as another thread may at any moment
+        return True
+
+    monkeypatch.setattr(word, "_is_users", is_users)
+    word._catch_up()
+    assert [*seen, word.tries_again("ses_1")] == [first] * 3
+    port.answers["/session/status"] = {}
+    word._catch_up()
+    assert word.tries_again("ses_1") is None
+
+
+def test_of_every_sub_agent_that_is_at_work_it_is_asked_for_whom(port: FakeServer, tmp_path: Path) -> None:
+    retry = {"type": "retry", "message": "Too many", "next": NEXT * 1000}
+    port.answers["/session/status"] = {"ses_1": {"type": "busy"}, "ses_sub": retry}
+    port.answers["/session/ses_1"] = {"id": "ses_1"}
+    port.answers["/session/ses_sub"] = {"id": "ses_sub", "parentID": "ses_1"}
+    word = Word(server_of(port), os.getpid(), tmp_path)
+    word.listen()
+    wait(lambda: word.answers)
+    assert word.front == "ses_1"
+    assert word.tries_again("ses_1") is not None
     word.close()
 
 

@@ -11,7 +11,7 @@ from tests.bench.test_bench import ROOT, bench
 
 sys.path.insert(0, str(ROOT / "bench"))
 
-from _judge import (  # type: ignore[import-not-found]
+from _judge import (
     CLEARED_BY_HAND,
     Start,
     Story,
@@ -20,7 +20,7 @@ from _judge import (  # type: ignore[import-not-found]
     twice,
     unsealed,
 )
-from _pages import write_block  # type: ignore[import-not-found]
+from _pages import write_block
 
 A, B = Start(1.0, "a", "startup"), Start(5.0, "b", "clear")
 

@@ -10,8 +10,8 @@ from tests.bench.test_bench import ROOT, bench
 
 sys.path.insert(0, str(ROOT / "bench"))
 
-from _plot import Panel, svg  # type: ignore[import-not-found]
-from _samples import Sample, flat, growth, last_life  # type: ignore[import-not-found]
+from _plot import Panel, svg
+from _samples import Sample, flat, growth, last_life
 
 
 def samples(values: list[int], pid: int = 1, first: float = 0.0) -> list[Sample]:

@@ -149,8 +149,7 @@ def test_hooks_that_are_switched_off_are_told_with_the_file(tmp_path: Path, wher
     folder.mkdir(parents=True)
     (folder / "settings.json").write_text('{"disableAllHooks": true}', encoding="utf-8")
     check = checks.hooks("claude", {"HOME": str(tmp_path)}, tmp_path / "api")
-    assert not check.ok
-    assert check.essential
+    assert (check.ok, check.essential) == (False, False)
     assert str(folder / "settings.json") in check.mend
 
 
@@ -187,7 +186,6 @@ def test_codex_hooks_that_are_forbidden_are_told_with_the_file(tmp_path: Path, f
     (tmp_path / file).write_text(text, encoding="utf-8")
     check = hooks_off({"HOME": str(tmp_path)}, tmp_path / "managed.toml")
     assert check is not None
-    assert not check.essential
     assert check.mend == f"take {key} out of {tmp_path / file}"
     assert "follows these sessions by their record" in check.found
 

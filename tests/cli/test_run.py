@@ -49,6 +49,13 @@ def test_two_dashes_without_an_agent_mean_claude(daemon: FakeDaemon, baton: Bato
     assert daemon.asked("run")["args"] == ["--model", "opus"]
 
 
+def test_what_the_user_should_know_of_the_start_is_said(daemon: FakeDaemon, baton: Baton, project: Path) -> None:
+    daemon.answers["run"] = {**started(), "notice": "Baton has vouched for its own hooks"}
+    assert baton("run", "codex").stdout.startswith("Baton has vouched for its own hooks.\n")
+    daemon.answers["run"] = started()
+    assert "vouched" not in baton("run", "codex").stdout
+
+
 def test_json_prints_the_session_and_nothing_else(daemon: FakeDaemon, baton: Baton, project: Path) -> None:
     daemon.answers["run"] = started()
     assert json.loads(baton("run", "--detach", "--json").stdout) == started()
@@ -119,6 +126,11 @@ def test_adopt_takes_the_pane_that_is_named(daemon: FakeDaemon, baton: Baton) ->
     result = baton("adopt", "%3", "--agent", "claude")
     assert result.stdout == "Baton now watches claude in pane %3 as api.\n"
     assert daemon.asked("adopt") == {"pane": "%3", "agent": "claude"}
+
+
+def test_adopt_says_what_is_missing(daemon: FakeDaemon, baton: Baton) -> None:
+    daemon.answers["adopt"] = {**started(), "notice": "it was started without Baton's hooks"}
+    assert baton("adopt", "%3").stdout.endswith("\nNote: it was started without Baton's hooks.\n")
 
 
 def test_adopt_takes_the_pane_in_which_it_is_typed(

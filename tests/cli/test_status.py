@@ -73,6 +73,21 @@ def test_a_session_whose_port_does_not_answer_says_so() -> None:
     assert "its port" not in read(one(answers=True))
 
 
+def test_a_session_that_is_held_back_says_why_and_what_helps() -> None:
+    held = {"session": "s", "name": "api", "handoffs_in_the_last_hour": 3, "threshold_raised_by": 0.0, "until": None}
+    why = "3 handoffs in a row left the project unchanged"
+    assert f"⏹ api: paused until `baton breaker reset api`: {why}." in read(
+        one(guard={**held, "guard": "no progress", "why": why})
+    )
+    assert "⏹" not in read(one(guard={**held, "guard": None, "why": None}))
+
+
+def test_a_handoff_that_waits_for_its_turn_among_others_says_so() -> None:
+    cycle = {"id": "7f3a91c2", "step": "safe_point", "since": 0.0}
+    assert "passing the baton: waits for its turn" in read(one(cycle={**cycle, "queued": True}))
+    assert "passing the baton: safe point" in read(one(cycle={**cycle, "queued": False}))
+
+
 def test_an_overfull_session_says_so() -> None:
     assert "104 %" in read(one(percent=104.2, zone="mandatory"))
 

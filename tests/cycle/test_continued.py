@@ -1,17 +1,19 @@
 """A session that was started from a handoff is followed by a cycle of its own, until its receipt is right."""
 
+import asyncio
 from dataclasses import dataclass, field
 from pathlib import Path
 
 import pytest
 
-from batonpass.cycle import passing, sealing, steps
+from batonpass.cycle import closing, priming, sealing, steps
 from batonpass.cycle.case import Case
 from batonpass.cycle.moves import GONE, NOT_SEEN, Move, Policy, Result, Step, Way
 from batonpass.session import State
 from batonpass.store import CycleState
 from batonpass.supervisor.starter import policy_of
 from tests.cycle.scene import Scene
+from tests.supervisor.fakes import OTHER
 
 FOLLOWED = "c0ffee00"
 KICK = f"[baton {FOLLOWED} kick 1]"
@@ -51,16 +53,25 @@ async def started(scene: Scene) -> Started:
 async def test_it_is_followed_without_being_asked_anything(started: Started) -> None:
     assert started.policies == [Policy(way=Way.START, max_backs=0)]
     started.scene.hears(f"{KICK} go on")
-    assert (await passing.prime(started.case, PRIME)).ok
+    assert (await priming.prime(started.case, PRIME)).ok
     assert started.scene.panes.typed == []
     (delivery,) = started.scene.store.deliveries(cycle=FOLLOWED)
     assert delivery.seen is not None
 
 
+async def test_a_kick_is_seen_in_a_conversation_that_the_agent_names_only_after_its_start(started: Started) -> None:
+    began = asyncio.create_task(priming.prime(started.case, PRIME))
+    await asyncio.sleep(0)
+    started.scene.begins(OTHER, "startup")
+    started.scene.hears(f"{KICK} go on")
+    assert (await began).ok
+    assert started.case.cycle.new_agent_session == OTHER
+
+
 @pytest.mark.parametrize(("state", "code"), [(State.DEAD, GONE), (State.STARTING, NOT_SEEN)])
 async def test_a_kick_that_is_not_heard_is_not_typed(started: Started, state: State, code: str) -> None:
     started.scene.says(state)
-    outcome = await passing.prime(started.case, PRIME)
+    outcome = await priming.prime(started.case, PRIME)
     assert outcome.code == code
     assert started.scene.panes.typed == []
 
@@ -73,10 +84,10 @@ async def test_it_takes_no_place_from_those_who_hand_off(started: Started) -> No
 
 async def test_its_end_is_told_as_what_it_is_and_no_baton_is_counted(started: Started) -> None:
     chain = started.scene.watch.session.chain
-    await passing.close(started.case, Move(Step.CLOSE, result=Result.DONE))
+    await closing.close(started.case, Move(Step.CLOSE, result=Result.DONE))
     assert started.scene.told[-1].endswith(f"went on from {started.document}, and its receipt is right")
     assert started.scene.watch.session.chain == chain
-    await passing.close(started.case, Move(Step.CLOSE, result=Result.UNVERIFIED, note="wrong branch"))
+    await closing.close(started.case, Move(Step.CLOSE, result=Result.UNVERIFIED, note="wrong branch"))
     assert "old conversation" not in started.scene.told[-1]
 
 

@@ -5,7 +5,7 @@ from pathlib import Path
 import pytest
 
 from batonpass.agents.base import Binding, Control, ControlError
-from batonpass.cycle import passing, returning, sealing, writing
+from batonpass.cycle import passing, priming, returning, sealing, writing
 from batonpass.cycle.moves import BOX_IN_USE, NOT_CLEARED, NOT_SEEN, Move, Step
 from batonpass.delivery import Channel, DeliveryState
 from batonpass.session import State
@@ -115,7 +115,7 @@ async def test_the_successor_begins_over_the_interface_and_its_first_prompt_brin
     sealed: Scene, control: FakeControl
 ) -> None:
     assert (await passing.hand_over(sealed.case, PASS)).ok
-    assert (await passing.prime(sealed.case, Move(Step.PRIME))).ok
+    assert (await priming.prime(sealed.case, Move(Step.PRIME))).ok
     assert control.calls == [("fresh", TALK), ("submit", OTHER, KICK)]
     assert sealed.panes.typed == []
     given = sealed.store.delivery(KICK)
@@ -181,7 +181,7 @@ async def test_clear_and_kick_are_typed_one_after_the_other_where_only_a_prompt_
 
     unnamed.panes.on_enter = entered
     assert (await passing.hand_over(unnamed.case, PASS)).ok
-    assert (await passing.prime(unnamed.case, Move(Step.PRIME))).ok
+    assert (await priming.prime(unnamed.case, Move(Step.PRIME))).ok
     assert [text.split("]")[0] for text in unnamed.panes.sent] == ["/clear", KICK.removesuffix("]")]
     given = unnamed.store.delivery(KICK)
     assert given is not None
@@ -198,3 +198,16 @@ async def test_a_kick_that_was_typed_before_a_crash_is_not_typed_again(unnamed: 
     unnamed.begins(OTHER, "clear")
     assert (await passing.hand_over(unnamed.case, PASS)).ok
     assert unnamed.panes.sent == sent
+
+
+async def test_a_session_that_rests_is_asked_before_the_net_is_laid_out(scene: Scene, control: FakeControl) -> None:
+    assert (await writing.prepare(scene.case, Move(Step.PREPARE))).ok
+    assert not scene.case.recall("kept")
+
+
+async def test_the_net_is_laid_out_while_an_interface_does_not_answer(scene: Scene, control: FakeControl) -> None:
+    await writing.prepare(scene.case, Move(Step.PREPARE))
+    control.deaf = True
+    assert (await writing.ask(scene.case, Move(Step.ASK))).code == NOT_SEEN
+    assert scene.case.recall("kept")
+    assert (scene.watch.folder / "draft.md").exists()

@@ -2,11 +2,13 @@
 
 import asyncio
 import json
+from dataclasses import replace
 from typing import Any
 
 import pytest
 
-from batonpass.cycle import passing, sealing, steps, writing
+from batonpass.agents.base import Status
+from batonpass.cycle import passing, priming, sealing, steps, verifying, writing
 from batonpass.cycle.case import Case
 from batonpass.cycle.moves import GONE, MOVED, Move, Outcome, Policy, Result, Step, Way
 from batonpass.cycle.plan import next_move
@@ -96,7 +98,7 @@ async def test_a_clock_set_back_does_not_hide_the_successor(sealed: Scene) -> No
 
 async def test_a_successor_that_died_is_not_taken_for_the_next_one(passed: Scene) -> None:  # noqa: F811
     passed.says(State.DEAD)
-    assert (await passing.prime(passed.case, Move(Step.PRIME))).code == GONE
+    assert (await priming.prime(passed.case, Move(Step.PRIME))).code == GONE
     passed.launcher.begin = THIRD
     outcome = await passing.hand_over(passed.case, Move(Step.PASS, attempt=2, way=Way.RESPAWN, kick=2))
     assert (outcome.ok, passed.case.cycle.new_agent_session) == (True, THIRD)
@@ -105,10 +107,10 @@ async def test_a_successor_that_died_is_not_taken_for_the_next_one(passed: Scene
 
 
 async def test_what_a_person_said_to_a_successor_that_died_goes_along_to_the_next_one(passed: Scene) -> None:  # noqa: F811
-    await passing.prime(passed.case, Move(Step.PRIME))
+    await priming.prime(passed.case, Move(Step.PRIME))
     passed.talk.prompt("and keep the public names")
     passed.says(State.DEAD)
-    assert (await passing.verify(passed.case, Move(Step.VERIFY))).code == GONE
+    assert (await verifying.verify(passed.case, Move(Step.VERIFY))).code == GONE
     passed.launcher.begin = THIRD
     await passing.hand_over(passed.case, Move(Step.PASS, attempt=2, way=Way.RESPAWN, kick=2))
     (kick,) = passed.launcher.kicks
@@ -116,12 +118,12 @@ async def test_what_a_person_said_to_a_successor_that_died_goes_along_to_the_nex
 
 
 async def test_what_a_successor_said_before_it_died_is_sealed_with_what_it_was_told(passed: Scene) -> None:  # noqa: F811
-    await passing.prime(passed.case, Move(Step.PRIME))
+    await priming.prime(passed.case, Move(Step.PRIME))
     first = passed.case.recall("sealed")
     passed.talk.prompt("and keep the public names")
     passed.talk.say("The public names are listed in names.txt, and I keep every one of them.")
     passed.says(State.DEAD)
-    died = await passing.verify(passed.case, Move(Step.VERIFY))
+    died = await verifying.verify(passed.case, Move(Step.VERIFY))
     assert (died.code, died.data) == (GONE, {"worked": True})
     assert (await sealing.seal(passed.case, Move(Step.SEAL, document=False, note=died.note))).ok
     (record,) = [one for one in passed.store.handoffs() if one.agent_session == OTHER]
@@ -132,27 +134,27 @@ async def test_what_a_successor_said_before_it_died_is_sealed_with_what_it_was_t
 
 
 async def test_a_successor_that_died_of_its_kick_leaves_nothing_to_hand_off(passed: Scene) -> None:  # noqa: F811
-    await passing.prime(passed.case, Move(Step.PRIME))
+    await priming.prime(passed.case, Move(Step.PRIME))
     passed.says(State.DEAD)
-    died = await passing.verify(passed.case, Move(Step.VERIFY))
+    died = await verifying.verify(passed.case, Move(Step.VERIFY))
     assert (died.code, died.data, passed.case.bequest) == (GONE, {"worked": False}, None)
 
 
 async def test_a_successor_that_died_before_its_receipt_is_gone_and_one_that_gave_it_is_not(passed: Scene) -> None:  # noqa: F811
-    await passing.prime(passed.case, Move(Step.PRIME))
+    await priming.prime(passed.case, Move(Step.PRIME))
     passed.says(State.DEAD)
-    assert (await passing.verify(passed.case, Move(Step.VERIFY))).code == GONE
+    assert (await verifying.verify(passed.case, Move(Step.VERIFY))).code == GONE
     passed.talk.say(f"```json\n{json.dumps(RECEIPT)}\n```")
     passed.supervisor.take_news(passed.watch)
-    assert (await passing.verify(passed.case, Move(Step.VERIFY))).ok
+    assert (await verifying.verify(passed.case, Move(Step.VERIFY))).ok
 
 
 async def test_a_receipt_is_not_waited_for_in_a_conversation_that_was_cleared(passed: Scene) -> None:  # noqa: F811
-    await passing.prime(passed.case, Move(Step.PRIME))
+    await priming.prime(passed.case, Move(Step.PRIME))
     passed.says(State.BUSY)
     began = passed.clock.now()
     passed.begins(THIRD, "clear")
-    assert not (await passing.verify(passed.case, Move(Step.VERIFY))).ok
+    assert not (await verifying.verify(passed.case, Move(Step.VERIFY))).ok
     assert passed.clock.now() - began < 10, "the time for a receipt would be minutes"
 
 
@@ -180,7 +182,7 @@ async def test_a_successor_that_only_the_agents_word_tells_of_is_given_the_hando
     sealed.panes.on_enter = unheard
     assert (await passing.hand_over(sealed.case, PASS)).ok
     sealed.panes.on_enter = sealed.hears
-    assert (await passing.prime(sealed.case, Move(Step.PRIME))).ok
+    assert (await priming.prime(sealed.case, Move(Step.PRIME))).ok
     assert "Keep the torn bytes and not the torn text" in sealed.panes.sent[-1]
 
 
@@ -225,13 +227,13 @@ async def test_where_the_agents_word_keeps_naming_another_conversation_than_the_
     passed: Scene,  # noqa: F811
 ) -> None:
     passed.names(THIRD)
-    outcome = await passing.prime(passed.case, Move(Step.PRIME))
+    outcome = await priming.prime(passed.case, Move(Step.PRIME))
     assert (outcome.code, passed.panes.typed) == (MOVED, [])
 
 
 async def test_a_person_who_goes_back_to_the_predecessor_is_not_given_its_kick(passed: Scene) -> None:  # noqa: F811
     passed.begins(TALK, "resume")
-    outcome = await passing.prime(passed.case, Move(Step.PRIME))
+    outcome = await priming.prime(passed.case, Move(Step.PRIME))
     assert (outcome.code, passed.panes.typed) == (MOVED, [])
     closing = next_move([Outcome(Step.PASS), outcome], Policy())
     assert closing is not None
@@ -240,7 +242,7 @@ async def test_a_person_who_goes_back_to_the_predecessor_is_not_given_its_kick(p
 
 async def test_a_successor_that_the_person_began_anew_is_given_its_kick(passed: Scene) -> None:  # noqa: F811
     passed.begins(THIRD, "clear")
-    assert (await passing.prime(passed.case, Move(Step.PRIME))).ok
+    assert (await priming.prime(passed.case, Move(Step.PRIME))).ok
 
 
 async def test_a_successor_that_is_cleared_before_its_kick_is_sent_costs_no_attempt(passed: Scene) -> None:  # noqa: F811
@@ -251,7 +253,7 @@ async def test_a_successor_that_is_cleared_before_its_kick_is_sent_costs_no_atte
         passed.begins(THIRD, "clear")
         passed.says(State.IDLE)
 
-    outcome, _ = await asyncio.gather(passing.prime(passed.case, Move(Step.PRIME)), clears())
+    outcome, _ = await asyncio.gather(priming.prime(passed.case, Move(Step.PRIME)), clears())
     assert (outcome.ok, len(passed.panes.sent)) == (True, 1)
     assert passed.watch.conversation.prompted(KICK) is not None
 
@@ -266,6 +268,36 @@ async def test_a_successor_that_is_cleared_while_its_box_comes_to_rest_is_kicked
         await asyncio.sleep(0)
         passed.begins(THIRD, "clear")
 
-    outcome, _ = await asyncio.gather(passing.prime(passed.case, Move(Step.PRIME)), clears())
+    outcome, _ = await asyncio.gather(priming.prime(passed.case, Move(Step.PRIME)), clears())
     assert (outcome.ok, len(passed.panes.sent)) == (True, 1)
     assert passed.watch.conversation.prompted(KICK) is not None
+
+
+def left_behind(scene: Scene) -> None:
+    """As a daemon finds it that follows a crash: the successor began, and the store still has the session before it."""
+    conversation, past = scene.watch.conversation, scene.watch.past[-1]
+    scene.watch.conversation, scene.watch.status = past, Status(State.IDLE)
+    scene.watch.session = replace(scene.watch.session, agent_session=TALK)
+
+    def heeded() -> None:
+        if scene.watch.left_for == OTHER:
+            scene.watch.begin(OTHER, conversation.transcript, "clear", scene.clock.now())
+
+    asyncio.get_running_loop().call_soon(heeded)
+
+
+async def test_a_daemon_that_is_behind_its_agent_after_a_crash_catches_up_before_it_kicks(
+    passed: Scene,  # noqa: F811
+) -> None:
+    left_behind(passed)
+    assert (await priming.prime(passed.case, Move(Step.PRIME))).ok
+
+
+async def test_a_daemon_that_is_behind_its_agent_after_a_crash_catches_up_before_it_judges(
+    passed: Scene,  # noqa: F811
+) -> None:
+    await priming.prime(passed.case, Move(Step.PRIME))
+    passed.talk.say(f"```json\n{json.dumps(RECEIPT)}\n```")
+    passed.supervisor.take_news(passed.watch)
+    left_behind(passed)
+    assert (await verifying.verify(passed.case, Move(Step.VERIFY))).ok

@@ -1,10 +1,13 @@
 import asyncio
 import json
+from functools import partial
 from pathlib import Path
 
 import pytest
 
-from batonpass.cycle import passing, returning, sealing, writing
+from batonpass.agents.setbacks import TriesAgain
+from batonpass.clock import ManualClock
+from batonpass.cycle import closing, passing, priming, returning, sealing, verifying, writing
 from batonpass.cycle.moves import (
     BOX_IN_USE,
     GONE,
@@ -24,6 +27,7 @@ from batonpass.session import State
 from batonpass.store import CycleState
 from batonpass.supervisor.act import Supervisor
 from batonpass.supervisor.watch import Watch
+from batonpass.transcripts.events import Failed
 from tests.cycle.scene import CYCLE, DOCUMENT, Scene
 from tests.supervisor.fakes import OTHER, TALK, stop
 
@@ -139,7 +143,7 @@ async def test_a_new_process_gets_the_kick_on_its_command_line(sealed: Scene) ->
     assert given is not None
     assert (given.channel, given.state) == (Channel.ARGV, DeliveryState.SENT)
     sealed.hears(kick)
-    assert (await passing.prime(sealed.case, Move(Step.PRIME))).data["channel"] == Channel.ARGV
+    assert (await priming.prime(sealed.case, Move(Step.PRIME))).data["channel"] == Channel.ARGV
     assert sealed.panes.typed == []
 
 
@@ -161,8 +165,8 @@ async def test_what_the_user_said_too_late_for_the_document_goes_along_with_the_
 
 
 async def test_the_kick_is_typed_once_even_if_the_step_is_run_again(passed: Scene) -> None:
-    assert (await passing.prime(passed.case, Move(Step.PRIME))).ok
-    assert (await passing.prime(passed.case, Move(Step.PRIME))).ok
+    assert (await priming.prime(passed.case, Move(Step.PRIME))).ok
+    assert (await priming.prime(passed.case, Move(Step.PRIME))).ok
     (kick,) = passed.panes.sent
     assert kick.startswith(KICK)
     given = passed.store.delivery(KICK)
@@ -179,23 +183,23 @@ async def test_where_context_comes_with_the_prompt_the_handoff_lies_ready_for_th
     ready: list[bool] = []
     passed.panes.on_paste = lambda: ready.append(laid.exists())
     began = passed.clock.ticks()
-    assert (await passing.prime(passed.case, Move(Step.PRIME))).ok
+    assert (await priming.prime(passed.case, Move(Step.PRIME))).ok
     assert ready == [True]
-    assert passed.clock.ticks() - began >= 1.0
+    assert passed.clock.ticks() - began > 0.999  # two sums of floats
     assert "torn lines" in laid.read_text(encoding="utf-8")
 
 
 async def test_a_kick_that_cannot_be_typed_is_withdrawn_and_can_be_typed_later(passed: Scene) -> None:
     passed.panes.box = "a person is quicker"
-    assert (await passing.prime(passed.case, Move(Step.PRIME))).code == NOT_SEEN
+    assert (await priming.prime(passed.case, Move(Step.PRIME))).code == NOT_SEEN
     assert passed.panes.typed == []
     passed.panes.box = ""
-    assert (await passing.prime(passed.case, Move(Step.PRIME))).ok
+    assert (await priming.prime(passed.case, Move(Step.PRIME))).ok
     assert len(passed.panes.sent) == 1
 
 
 async def test_the_second_kick_says_what_was_wrong_with_the_receipt(passed: Scene) -> None:
-    await passing.prime(passed.case, Move(Step.PRIME, attempt=2, missing=('"branch" is "main"',)))
+    await priming.prime(passed.case, Move(Step.PRIME, attempt=2, missing=('"branch" is "main"',)))
     assert passed.panes.sent[0].startswith(f"[baton {CYCLE} kick 2]")
     assert '"branch" is "main"' in passed.panes.sent[0]
 
@@ -204,7 +208,7 @@ async def test_the_second_kick_says_what_was_wrong_with_the_receipt(passed: Scen
 
 
 async def answered(scene: Scene, text: str) -> None:
-    await passing.prime(scene.case, Move(Step.PRIME))
+    await priming.prime(scene.case, Move(Step.PRIME))
     scene.says(State.BUSY)
     scene.clock.advance(1)
     scene.talk.say(text)
@@ -214,7 +218,7 @@ async def answered(scene: Scene, text: str) -> None:
 
 async def test_a_true_receipt_is_accepted(passed: Scene) -> None:
     await answered(passed, f"```json\n{json.dumps(RECEIPT)}\n```\nOn with it.")
-    outcome = await passing.verify(passed.case, Move(Step.VERIFY))
+    outcome = await verifying.verify(passed.case, Move(Step.VERIFY))
     assert (outcome.code, outcome.note) == ("ok", "receipt accepted")
 
 
@@ -229,7 +233,7 @@ async def test_a_true_receipt_is_accepted(passed: Scene) -> None:
 )
 async def test_any_other_answer_is_rejected_with_what_is_wrong(passed: Scene, answer: str, problem: str) -> None:
     await answered(passed, answer)
-    outcome = await passing.verify(passed.case, Move(Step.VERIFY))
+    outcome = await verifying.verify(passed.case, Move(Step.VERIFY))
     assert outcome.code == REJECTED
     assert problem in outcome.note
     assert outcome.data["problems"]
@@ -240,41 +244,41 @@ async def test_what_a_later_turn_says_is_not_the_receipt(passed: Scene) -> None:
     passed.hears("what are you doing?")
     passed.talk.say(f"```json\n{json.dumps(RECEIPT)}\n```")
     passed.supervisor.take_news(passed.watch)
-    assert (await passing.verify(passed.case, Move(Step.VERIFY))).code == REJECTED
+    assert (await verifying.verify(passed.case, Move(Step.VERIFY))).code == REJECTED
 
 
 async def test_a_receipt_is_waited_for_while_the_turn_goes_on(passed: Scene) -> None:
-    await passing.prime(passed.case, Move(Step.PRIME))
+    await priming.prime(passed.case, Move(Step.PRIME))
     passed.says(State.BUSY)
-    verifying = asyncio.create_task(passing.verify(passed.case, Move(Step.VERIFY)))
+    proof = asyncio.create_task(verifying.verify(passed.case, Move(Step.VERIFY)))
     for _ in range(5):
         await asyncio.sleep(0)
-    assert not verifying.done()
+    assert not proof.done()
     passed.talk.say(f"```json\n{json.dumps(RECEIPT)}\n```")
     passed.supervisor.take_news(passed.watch)
-    assert (await verifying).ok
+    assert (await proof).ok
 
 
 async def test_the_stop_hooks_own_copy_of_the_answer_is_enough_where_the_record_lags_behind(passed: Scene) -> None:
-    await passing.prime(passed.case, Move(Step.PRIME))
+    await priming.prime(passed.case, Move(Step.PRIME))
     passed.says(State.BUSY)
     passed.watch.take_hook(stop(f"```json\n{json.dumps(RECEIPT)}\n```\nOn with it.", OTHER), passed.clock.now())
-    assert (await passing.verify(passed.case, Move(Step.VERIFY))).ok
+    assert (await verifying.verify(passed.case, Move(Step.VERIFY))).ok
 
 
 async def test_the_stop_hook_of_a_later_turn_brings_no_receipt(passed: Scene) -> None:
-    await passing.prime(passed.case, Move(Step.PRIME))
+    await priming.prime(passed.case, Move(Step.PRIME))
     passed.hears("what are you doing?")
     passed.watch.take_hook(stop(f"```json\n{json.dumps(RECEIPT)}\n```", OTHER), passed.clock.now())
-    assert (await passing.verify(passed.case, Move(Step.VERIFY))).code == REJECTED
+    assert (await verifying.verify(passed.case, Move(Step.VERIFY))).code == REJECTED
 
 
 async def _not_served(passed: Scene, text: str, kind: str = "rate_limit") -> Outcome:
-    await passing.prime(passed.case, Move(Step.PRIME))
+    await priming.prime(passed.case, Move(Step.PRIME))
     passed.clock.advance(1)
     passed.talk.add("failed", kind=kind, text=text)
     passed.supervisor.take_news(passed.watch)
-    return await passing.verify(passed.case, Move(Step.VERIFY))
+    return await verifying.verify(passed.case, Move(Step.VERIFY))
 
 
 async def test_a_kick_whose_turn_the_provider_ended_is_no_bad_receipt_and_its_date_is_kept(passed: Scene) -> None:
@@ -286,11 +290,72 @@ async def test_a_kick_whose_turn_the_provider_ended_is_no_bad_receipt_and_its_da
     assert passed.case.recall("refused") == {"agent": "scripted", "until": failed.at + 7200}
 
 
+def _tries_again(passed: Scene, seconds: float) -> float:
+    """The successor is refused and tries again by itself; gives when."""
+    now = passed.clock.now()
+    passed.says(State.BUSY, tries_again=TriesAgain(Failed(now, "rate_limit", "Too many."), now + seconds))
+    return now + seconds
+
+
+async def test_a_successor_that_waits_to_ask_again_is_not_served_where_that_is_far_off(passed: Scene) -> None:
+    await priming.prime(passed.case, Move(Step.PRIME))
+    began, until = passed.clock.now(), _tries_again(passed, 7200)
+    assert (await verifying.verify(passed.case, Move(Step.VERIFY))).code == UNSERVED
+    assert passed.case.recall("refused") == {"agent": "scripted", "until": until}
+    assert passed.clock.now() - began < 10
+
+
+@pytest.fixture
+def kicked(passed: Scene, monkeypatch: pytest.MonkeyPatch) -> Scene:
+    """The same, where time passes only as the test says."""
+    monkeypatch.setattr(passed.clock, "sleep", partial(ManualClock.sleep, passed.clock))
+    return passed
+
+
+async def _passes(scene: Scene, seconds: float) -> None:
+    """So much time passes, and whoever waited sees it."""
+    scene.clock.advance(seconds)
+    for _ in range(30):
+        await asyncio.sleep(0)
+
+
+@pytest.mark.parametrize("before", [0, 170])
+async def test_a_successor_that_is_soon_to_ask_again_has_all_its_time_for_the_receipt_after_that(
+    kicked: Scene, before: int
+) -> None:
+    kicked.hears(KICK)
+    kicked.says(State.BUSY)
+    proof = asyncio.create_task(verifying.verify(kicked.case, Move(Step.VERIFY)))
+    await _passes(kicked, before)
+    _tries_again(kicked, 600)
+    await _passes(kicked, 600)
+    kicked.says(State.BUSY)
+    await _passes(kicked, 170)
+    assert not proof.done(), "no correction is sent to one that is at work on it"
+    kicked.talk.say(f"```json\n{json.dumps(RECEIPT)}\n```")
+    kicked.supervisor.take_news(kicked.watch)
+    assert (await proof).ok
+
+
+async def test_a_successor_that_is_refused_at_every_try_is_not_waited_for_without_end(kicked: Scene) -> None:
+    kicked.hears(KICK)
+    limits, began = kicked.case.config, kicked.clock.now()
+    proof = asyncio.create_task(verifying.verify(kicked.case, Move(Step.VERIFY)))
+    for _ in range(100):
+        if not proof.done():
+            _tries_again(kicked, 30)
+            await _passes(kicked, 30)
+    assert proof.done()
+    assert proof.result().code == UNSERVED, "its receipt was not wrong: it could give none"
+    waited = kicked.clock.now() - began
+    assert limits.timeouts.verify < waited <= 60 * limits.quota.wait_minutes + 2 * limits.timeouts.verify + 60
+
+
 async def test_of_a_successor_that_died_of_its_refusal_the_date_is_kept_too(passed: Scene) -> None:
-    await passing.prime(passed.case, Move(Step.PRIME))
+    await priming.prime(passed.case, Move(Step.PRIME))
     passed.talk.add("failed", kind="rate_limit", text="You've hit your usage limit. Try again in 2 hours.")
     passed.says(State.DEAD)
-    assert (await passing.verify(passed.case, Move(Step.VERIFY))).code == GONE
+    assert (await verifying.verify(passed.case, Move(Step.VERIFY))).code == GONE
     failed = passed.watch.conversation.failure
     assert failed is not None
     assert passed.case.recall("refused") == {"agent": "scripted", "until": failed.at + 7200}
@@ -308,7 +373,7 @@ async def test_a_predecessor_that_keeps_the_work_is_told_why_and_not_asked_again
     told = passed.launcher.kicks[-1] or ""
     assert "codex is not served by its provider: no quota" in told
     assert "Go on with the work" in told
-    await passing.close(passed.case, Move(Step.CLOSE, result=Result.POSTPONED, note="codex is not served"))
+    await closing.close(passed.case, Move(Step.CLOSE, result=Result.POSTPONED, note="codex is not served"))
     assert "codex is not served; scripted goes on" in passed.told[-1]
 
 
@@ -333,7 +398,7 @@ async def test_one_that_may_lose_a_prompt_of_its_command_line_is_resumed_first_a
 
 async def test_a_close_that_is_run_again_counts_once(passed: Scene) -> None:
     for _ in range(2):
-        assert (await passing.close(passed.case, Move(Step.CLOSE))).ok
+        assert (await closing.close(passed.case, Move(Step.CLOSE))).ok
     kept = passed.store.session(passed.watch.session.id)
     assert kept is not None
     assert (kept.chain, passed.watch.session.chain) == (1, 1)
@@ -345,7 +410,7 @@ async def test_a_close_that_is_run_again_counts_once(passed: Scene) -> None:
 
 
 async def test_a_baton_that_nobody_took_leaves_a_pending_file_and_a_notice(sealed: Scene) -> None:
-    await passing.close(sealed.case, Move(Step.CLOSE, result=Result.PENDING, note="the box is in use"))
+    await closing.close(sealed.case, Move(Step.CLOSE, result=Result.PENDING, note="the box is in use"))
     (document,) = sealed.documents()
     pending = document.parent / "HANDOFF_PENDING.md"
     assert f"baton continue {document}" in pending.read_text(encoding="utf-8")
@@ -355,6 +420,17 @@ async def test_a_baton_that_nobody_took_leaves_a_pending_file_and_a_notice(seale
 
 
 async def test_an_unverified_pass_tells_how_the_old_conversation_can_be_resumed(passed: Scene) -> None:
-    await passing.close(passed.case, Move(Step.CLOSE, result=Result.UNVERIFIED, note="no receipt"))
+    await closing.close(passed.case, Move(Step.CLOSE, result=Result.UNVERIFIED, note="no receipt"))
     assert TALK in passed.told[-1]
     assert passed.case.cycle.state is CycleState.UNVERIFIED
+    assert f"run: baton continue {passed.case.recall('sealed')}" in passed.told[-1]
+
+
+async def test_a_handoff_that_failed_is_told_with_the_command_that_tries_it_again(sealed: Scene) -> None:
+    await closing.close(
+        sealed.case, Move(Step.CLOSE, result=Result.FAILED, note="the disk is full; nothing was cleared")
+    )
+    name = sealed.watch.session.name
+    assert sealed.told[-1] == (
+        f"{name}: the disk is full; nothing was cleared; when that is mended, run: baton handoff {name}"
+    )

@@ -4,7 +4,7 @@ from pathlib import Path
 
 import pytest
 
-from batonpass.cycle import passing, sealing
+from batonpass.cycle import closing, passing, sealing, verifying
 from batonpass.cycle.moves import UNSEALED, Move, Result, Step, Way
 from batonpass.handoff.seal import checksum_ok
 from tests.cycle.scene import Scene
@@ -103,12 +103,12 @@ async def test_what_the_successor_makes_of_the_file_does_not_change_what_its_rec
 
     await answered(passed, f"```json\n{json.dumps(RECEIPT)}\n```\nOn with it.")
     document(passed).unlink()
-    assert (await passing.verify(passed.case, Move(Step.VERIFY))).ok
+    assert (await verifying.verify(passed.case, Move(Step.VERIFY))).ok
     assert not document(passed).exists(), "by then the file is the successor's to keep or not"
 
 
 async def test_the_copies_go_when_the_cycle_is_over(passed: Scene) -> None:  # noqa: F811
     assert (passed.watch.folder / "sealed.md").exists()
-    await passing.close(passed.case, Move(Step.CLOSE, result=Result.DONE))
+    await closing.close(passed.case, Move(Step.CLOSE, result=Result.DONE))
     assert not (passed.watch.folder / "sealed.md").exists()
     assert not (passed.watch.folder / "document.md").exists()

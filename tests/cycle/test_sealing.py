@@ -1,9 +1,11 @@
 import asyncio
 import subprocess
+from dataclasses import replace
 from pathlib import Path
 
 from batonpass.cycle import sealing, writing
 from batonpass.cycle.moves import CANNOT_WRITE, Move, Step
+from batonpass.facts.model import Facts
 from batonpass.handoff.seal import checksum_ok
 from batonpass.store import Author
 from tests.cycle.scene import CYCLE, DOCUMENT, Scene
@@ -130,3 +132,16 @@ async def test_a_commit_holds_batons_file_and_nothing_that_the_agent_staged(scen
         f".bmad/handoffs/{path.name}\n",
     ]
     assert git("diff", "--cached", "--name-only") == "reader.py\n"
+
+
+def test_without_git_the_files_that_tools_wrote_tell_whether_anything_was_brought_forward(tmp_path: Path) -> None:
+    facts = Facts(
+        at=0.0, project=tmp_path, agent="scripted", agent_session=None, transcript=None, git=None, touched=("a.py",)
+    )
+    (tmp_path / "a.py").write_text("one", encoding="utf-8")
+    first = sealing.fingerprint(facts)
+    assert first is not None
+    assert sealing.fingerprint(facts) == first
+    (tmp_path / "a.py").write_text("two", encoding="utf-8")
+    assert sealing.fingerprint(facts) != first
+    assert sealing.fingerprint(replace(facts, touched=())) is None

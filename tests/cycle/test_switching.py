@@ -6,11 +6,14 @@ from collections.abc import Callable
 
 import pytest
 
-from batonpass.cycle import passing, sealing
+from batonpass.agents.setbacks import TriesAgain
+from batonpass.cycle import passing, priming, sealing, verifying
 from batonpass.cycle.moves import BOX_IN_USE, MOVED, NOT_SEEN, REJECTED, Move, Outcome, Policy, Result, Step, Way
 from batonpass.cycle.plan import next_move
 from batonpass.delivery import DeliveryState
 from batonpass.session import State
+from batonpass.supervisor.setback import Phase, Setback, kept, key
+from batonpass.transcripts.events import Failed
 from tests.cycle.scene import CYCLE, Scene
 from tests.supervisor.fakes import OTHER
 
@@ -50,6 +53,52 @@ async def test_one_that_cannot_answer_is_replaced_also_where_it_stands_at_a_dial
 async def test_what_a_person_has_typed_does_not_go_with_it(refused: Scene) -> None:
     refused.panes.box = "half a thought"
     assert (await passing.hand_over(refused.case, SWITCH)).code == BOX_IN_USE
+
+
+@pytest.fixture
+async def waiting(scene: Scene) -> Scene:
+    """A session that is busy until its agent asks its provider again, hours later; its handoff is sealed."""
+    scene.talk.prompt("go on")
+    scene.supervisor.take_news(scene.watch)
+    scene.case.remember(to="understudy", silent=True)
+    await sealing.seal(scene.case, Move(Step.SEAL, document=False))
+    again = TriesAgain(Failed(scene.clock.now(), "rate_limit", "Too many."), scene.clock.now() + 7200)
+    scene.says(State.BUSY, tries_again=again)
+    scene.clock.advance(1)
+    return scene
+
+
+async def test_one_that_waits_to_ask_again_is_replaced_at_once_although_it_is_busy(waiting: Scene) -> None:
+    began = waiting.clock.ticks()
+    assert (await passing.hand_over(waiting.case, SWITCH)).ok
+    assert waiting.clock.ticks() - began < 5
+    assert (len(waiting.launcher.kicks), waiting.panes.typed) == (1, [])
+
+
+async def test_what_a_person_has_typed_beside_its_wait_does_not_go_with_it(waiting: Scene) -> None:
+    waiting.panes.box = "half a thought"
+    assert (await passing.hand_over(waiting.case, SWITCH)).code == BOX_IN_USE
+    assert waiting.launcher.kicks == []
+
+
+@pytest.mark.parametrize("speaks", [False, True])
+async def test_one_that_came_back_after_it_was_cut_off_in_its_wait_is_replaced_unless_a_person_speaks_to_it(
+    waiting: Scene, speaks: bool
+) -> None:
+    session = waiting.watch.session.id
+    cut_off = Setback(Phase.SWITCHING, at=waiting.clock.now(), kind="rate_limit", own=True)
+    waiting.store.put(key(session), kept(cut_off))
+    waiting.says(State.IDLE)
+    if speaks:
+        waiting.clock.advance(1)
+        waiting.talk.prompt("try it once more")
+    outcome = await passing.hand_over(waiting.case, SWITCH)
+    assert left_alone(waiting, outcome) if speaks else outcome.ok
+
+
+async def test_one_that_was_served_before_the_pass_is_left_alone(waiting: Scene) -> None:
+    waiting.says(State.BUSY)
+    assert left_alone(waiting, await passing.hand_over(waiting.case, SWITCH))
 
 
 async def test_a_conversation_that_a_person_begins_before_the_pass_is_left_alone(refused: Scene) -> None:
@@ -114,22 +163,22 @@ async def test_an_heir_at_work_whose_kick_shows_late_is_waited_for(
         return await until(condition, seconds)
 
     monkeypatch.setattr(begun.watch, "until", spied)
-    outcome = await passing.prime(begun.case, kick(1))
+    outcome = await priming.prime(begun.case, kick(1))
     assert (outcome.ok, begun.panes.typed) == (True, [])
 
 
 async def test_a_kick_that_shows_after_it_was_given_up_is_not_given_again_and_its_receipt_counts(begun: Scene) -> None:
-    assert (await passing.prime(begun.case, kick(1))).code == NOT_SEEN
+    assert (await priming.prime(begun.case, kick(1))).code == NOT_SEEN
     heard(begun)
     begun.says(State.BUSY)
-    assert (await passing.prime(begun.case, kick(2))).ok
+    assert (await priming.prime(begun.case, kick(2))).ok
     assert begun.panes.typed == []
     (second,) = [d for d in begun.case.stage.store.deliveries(cycle=CYCLE) if d.attempt == 2]
     assert second.state is DeliveryState.WITHDRAWN, "it was never given"
     receipt = {"baton_receipt": CYCLE, "task": "something else"}
     begun.talk.say(f"```json\n{json.dumps(receipt)}\n```")
     begun.supervisor.take_news(begun.watch)
-    outcome = await passing.verify(begun.case, Move(Step.VERIFY, attempt=2))
+    outcome = await verifying.verify(begun.case, Move(Step.VERIFY, attempt=2))
     assert outcome.code == REJECTED
     assert "branch" in outcome.note, "it was read and compared"
 
@@ -138,7 +187,7 @@ async def test_a_correction_is_given_although_the_kick_before_it_was_heard(begun
     heard(begun)
     begun.panes.on_enter = begun.hears
     wrong = Move(Step.PRIME, attempt=2, way=Way.SWITCH, missing=('"branch" is "main"',))
-    assert (await passing.prime(begun.case, wrong)).ok
+    assert (await priming.prime(begun.case, wrong)).ok
     assert len(begun.panes.sent) == 1
 
 
@@ -148,7 +197,7 @@ async def test_the_first_kick_of_an_heir_at_work_is_not_taken_for_the_correction
     heard(begun)
     begun.says(State.BUSY)
     wrong = Move(Step.PRIME, attempt=2, way=Way.SWITCH, missing=('"branch" is "main"',))
-    outcome = await passing.prime(begun.case, wrong)
+    outcome = await priming.prime(begun.case, wrong)
     assert (outcome.code, outcome.data, begun.panes.typed) == (NOT_SEEN, {"at_work": True}, [])
 
 
@@ -158,5 +207,5 @@ async def test_of_an_heir_whose_kick_never_shows_it_is_told_whether_it_is_at_wor
 ) -> None:
     begun.says(state)
     for number in (1, 2):
-        outcome = await passing.prime(begun.case, kick(number))
+        outcome = await priming.prime(begun.case, kick(number))
         assert (outcome.code, outcome.data["at_work"]) == (NOT_SEEN, at_work)

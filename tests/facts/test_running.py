@@ -4,6 +4,7 @@ from pathlib import Path
 
 from batonpass.agents.claude.record import parse
 from batonpass.agents.codex import record as codex
+from batonpass.agents.gemini import record as gemini
 from batonpass.facts import Followed
 from batonpass.transcripts.events import Origin, Prompted, ToolCalled, ToolReturned
 from batonpass.transcripts.whole import all_events
@@ -11,6 +12,7 @@ from tests.facts.said import facts_of, ran
 
 TRANSCRIPTS = Path(__file__).parents[1] / "fixtures" / "claude-code" / "2.1.325" / "transcripts"
 CODEX = Path(__file__).parents[1] / "fixtures" / "codex"
+GEMINI = Path(__file__).parents[1] / "fixtures" / "gemini"
 LAUNCHED = ToolReturned(1, "t1", True, "Async agent launched successfully.\nagentId: a34b (internal ID)")
 
 
@@ -55,3 +57,14 @@ def test_a_sub_agent_of_codex_runs_on_after_the_call_that_began_it_and_ends_by_i
     assert [(one.id, one.state) for one in facts_of(tmp_path, *events).subagents] == [(identity, "completed")]
     failed = [*events[:begun], ToolReturned(9, identity, False, "errored")]
     assert [one.state for one in facts_of(tmp_path, *failed).subagents] == ["failed"]
+
+
+def test_a_sub_agent_of_gemini_cli_is_known_by_its_own_id_and_has_failed_where_it_gave_up(tmp_path: Path) -> None:
+    path = GEMINI / "session-subagent-parent.jsonl"
+    (given_up,) = facts_of(tmp_path, *all_events(path, gemini.Journal())).subagents
+    assert (given_up.id, given_up.state) == ("aee82e7e-7075-426c-bcfe-9c5c14f32ebb", "failed")
+    assert given_up.task.startswith("generalist: You are the sub-agent.")
+    reached = tmp_path / path.name
+    reached.write_bytes(path.read_bytes().replace(b"ERROR_NO_COMPLETE_TASK_CALL", b"GOAL"))
+    (done,) = facts_of(tmp_path, *all_events(reached, gemini.Journal())).subagents
+    assert (done.id, done.state) == (given_up.id, "completed")

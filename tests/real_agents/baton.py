@@ -79,7 +79,7 @@ class Baton:
     def start_claude(self, *args: str) -> None:
         """Start Claude Code under supervision with these arguments."""
         started = json.loads(self.command("run", "claude", "--detach", "--json", "--", *args))
-        self.session, self._pane = started["session"], started["pane"]
+        self.follow(started)
 
     def run_codex(self, *options: str, prompt: str | None = None) -> Status:
         """Start Codex under supervision, with a first prompt if one is given, and wait until it answers."""
@@ -89,7 +89,7 @@ class Baton:
     def start_codex(self, *args: str) -> None:
         """Start Codex under supervision with these arguments."""
         started = json.loads(self.command("run", "codex", "--detach", "--json", "--", *args))
-        self.session, self._pane = started["session"], started["pane"]
+        self.follow(started)
 
     def run_gemini(self, *options: str, prompt: str | None = None) -> Status:
         """Start Gemini CLI under supervision, with a first prompt if one is given, and wait until it answers."""
@@ -99,13 +99,13 @@ class Baton:
     def start_gemini(self, *args: str) -> None:
         """Start Gemini CLI under supervision with these arguments."""
         started = json.loads(self.command("run", "gemini", "--detach", "--json", "--", *args))
-        self.session, self._pane = started["session"], started["pane"]
+        self.follow(started)
 
     def run_opencode(self, *options: str, prompt: str | None = None) -> Status:
         """Start opencode under supervision, with a first prompt if one is given, and wait until it answers."""
         args = [*options, *(["--prompt", prompt] if prompt else [])]
         started = json.loads(self.command("run", "opencode", "--detach", "--json", "--", *args))
-        self.session, self._pane = started["session"], started["pane"]
+        self.follow(started)
         return self.wait_for(lambda status: status["state"] in ("idle", "busy"), _SLOW_SECONDS)
 
     def open_pane(self, argv: list[str]) -> str:
@@ -116,10 +116,13 @@ class Baton:
         self._pane = made.strip()
         return self._pane
 
+    def follow(self, started: Status) -> None:
+        """Look from now on at the session that a command began."""
+        self.session, self._pane = started["session"], started["pane"]
+
     def adopt(self, pane: str) -> None:
         """Have Baton take over what runs in a pane."""
-        adopted = json.loads(self.command("adopt", pane, "--json"))
-        self.session, self._pane = adopted["session"], adopted["pane"]
+        self.follow(json.loads(self.command("adopt", pane, "--json")))
 
     def close_pane(self) -> None:
         """Take the session's terminal away."""

@@ -1,11 +1,12 @@
 """What must hold of every baton that was passed, whatever the test is about."""
 
+import json
 from itertools import pairwise
 
 from batonpass.delivery import DeliveryState, tags_in
 from batonpass.sim.model_wire import Kind
 from batonpass.sim.scripted_model import Recorded, ScriptedModel
-from batonpass.store import CycleRecord
+from batonpass.store import Author, CycleRecord
 from tests.real_agents.baton import Baton
 
 
@@ -19,8 +20,31 @@ def assert_passed(baton: Baton, model: ScriptedModel, cycle: CycleRecord, *, rec
     _each_prompt_arrived_once(baton, model, cycle)
     if receipt:
         assert [s.note for s in baton.store.steps(cycle.id) if s.step == "verify"][-1] == "receipt accepted"
-        _works(model, cycle)
+        assert_works(model, cycle)
     assert_chain(baton)
+
+
+def rescued(baton: Baton, model: ScriptedModel, told: str, *words: str) -> CycleRecord:
+    """Continue a session that cannot write any more, given by these words; the cycle of its successor.
+
+    The document is made from facts and has what its user told, the successor's first request has all of it, the
+    receipt is accepted, and it works.
+    """
+    old = baton.session
+    started = json.loads(baton.command("continue", "--json", "--from", *words))
+    handoff = baton.store.handoffs(session=started["predecessor"])[-1]
+    assert (str(handoff.path), handoff.source) == (started["document"], Author.FACTS)
+    assert told in handoff.path.read_text(encoding="utf-8")
+    baton.follow(started)
+    assert baton.session != old
+    cycle = baton.cycle()
+    assert (cycle.state, cycle.way) == ("done", "start"), f"{cycle.note}\n{baton.story()}"
+    assert [s.note for s in baton.store.steps(cycle.id) if s.step == "verify"][-1] == "receipt accepted"
+    assert baton.status()["agent_session"] == cycle.new_agent_session
+    _handoff_is_in(_successors_requests(model, cycle)[0], cycle)
+    assert_works(model, cycle)
+    assert_chain(baton)
+    return cycle
 
 
 def _sealed_before_the_pass(baton: Baton, cycle: CycleRecord) -> None:
@@ -65,7 +89,7 @@ def _each_prompt_arrived_once(baton: Baton, model: ScriptedModel, cycle: CycleRe
     assert arrived <= set(given), "a prompt arrived that was never given"
 
 
-def _works(model: ScriptedModel, cycle: CycleRecord) -> None:
+def assert_works(model: ScriptedModel, cycle: CycleRecord) -> None:
     """After the receipt the model is asked again, with the result of the tool that the successor called."""
 
     def went_on(request: Recorded) -> bool:

@@ -11,6 +11,7 @@ from collections.abc import Mapping, Sequence
 from pathlib import Path
 
 from batonpass.sim.brain import Asked, Reply
+from batonpass.sim.model_wire import Kind
 from batonpass.sim.scripted_model import ScriptedModel
 
 
@@ -89,13 +90,18 @@ class Bell:
 
 
 class Gate:
-    """Holds the model's answer to the next prompt that matches, until it is opened."""
+    """Holds the model's answer to the next prompt of a kind that matches, until it is opened.
 
-    def __init__(self, model: ScriptedModel, match: str) -> None:
-        self._model = model
+    The answer is the one given here, or the brain's.
+    """
+
+    def __init__(
+        self, model: ScriptedModel, match: str | None = None, *, kind: Kind = Kind.MAIN, reply: Reply | None = None
+    ) -> None:
+        self._model, self._reply = model, reply
         self._opened = threading.Event()
         self.reached = threading.Event()
-        model.script(self._answer, match=match)
+        model.script(self._answer, match=match, kind=kind)
 
     def open(self) -> None:
         self._opened.set()
@@ -104,4 +110,4 @@ class Gate:
         self.reached.set()
         while not self._opened.wait(0.1) and not self._model.stopping.is_set():
             continue  # a test that failed stops its model and never opens
-        return self._model.brain.reply(asked)
+        return self._reply or self._model.brain.reply(asked)

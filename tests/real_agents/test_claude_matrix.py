@@ -7,6 +7,7 @@ from pathlib import Path
 
 import pytest
 
+from batonpass.delivery import Channel
 from batonpass.sim.anthropic import AnthropicModel
 from batonpass.sim.brain import Asked, Reply, ToolUse
 from batonpass.sim.model_wire import Kind
@@ -94,3 +95,22 @@ def test_one_that_runs_already_is_adopted_with_its_conversation_and_handed_off_b
     cycle = baton.cycle()
     assert cycle.state == "done", baton.story()
     assert {given.channel for given in baton.store.deliveries(cycle=cycle.id)} == {"keys"}
+
+
+def test_where_hooks_are_switched_off_the_session_is_followed_by_its_record_and_handed_off_by_keys(
+    baton: Baton, model: AnthropicModel, claude_home: dict[str, str]
+) -> None:
+    settings = Path(claude_home["CLAUDE_CONFIG_DIR"]) / "settings.json"
+    written = json.loads(settings.read_text(encoding="utf-8")) if settings.exists() else {}
+    settings.write_text(json.dumps({**written, "disableAllHooks": True}), encoding="utf-8")
+    model.brain = Worker(WorkerSettings(start=60_000, step=0, jumps={2: 150_000}))
+    bound = baton.run(prompt="please begin")["agent_session"]
+    first = baton.wait_for(lambda status: status["hooks"] is False and status["state"] == "idle")
+    assert (first["agent_session"], first["used"]) == (bound, 60_000)
+    baton.until(lambda: [text for text in baton.told() if "does not run Baton's hooks" in text], "word of it")
+    baton.say("now read everything")
+    cycle = baton.cycle()
+    assert_passed(baton, model, cycle)
+    assert {delivery.channel for delivery in baton.store.deliveries(cycle=cycle.id)} == {Channel.KEYS}
+    after = baton.rest()
+    assert (after["pid"], after["agent_session"]) == (first["pid"], cycle.new_agent_session)

@@ -50,8 +50,13 @@ def test_readings_are_exact_and_busy_and_idle_are_codexs_own_word(
 
 
 def test_a_jump_over_the_threshold_is_handed_off_in_place_before_codex_compacts(
-    codex_baton: Baton, codex_model: ResponsesModel
+    codex_baton: Baton, codex_model: ResponsesModel, codex_home: dict[str, str], project: Path
 ) -> None:
+    home = Path(codex_home["CODEX_HOME"])
+    (home / "auth.json").write_text('{"OPENAI_API_KEY": "the user\'s own", "tokens": null}', encoding="utf-8")
+    (home / "AGENTS.md").write_text("Be brief.\n", encoding="utf-8")
+    owned = (home / "auth.json", home / "AGENTS.md", project / "README.md", project / ".git" / "config")
+    before, settled = prints(*owned), _without_own_notes(home / "config.toml")
     codex_model.brain = Worker(WorkerSettings(start=97_920, step=0, jumps={2: 227_664}))
     codex_baton.run_codex(prompt="please begin")
     assert codex_baton.rest()["percent"] == 40
@@ -64,6 +69,7 @@ def test_a_jump_over_the_threshold_is_handed_off_in_place_before_codex_compacts(
     after = codex_baton.rest()
     assert after["percent"] < 50
     assert (after["pid"], after["agent_session"]) == (pid, cycle.new_agent_session)
+    assert (prints(*owned), _without_own_notes(home / "config.toml")) == (before, settled)
 
 
 def test_the_users_own_clear_is_followed_before_anything_is_said_again(
@@ -82,16 +88,26 @@ def test_the_users_own_clear_is_followed_before_anything_is_said_again(
 
 
 @pytest.mark.long
-def test_a_dialog_at_the_start_is_left_to_a_person_who_is_told_of_it(
-    codex_baton: Baton, codex_home: dict[str, str]
+def test_a_dialog_at_the_start_is_told_and_left_to_a_person_and_then_the_session_is_bound_and_works(
+    codex_baton: Baton, codex_model: ResponsesModel, codex_home: dict[str, str], project: Path
 ) -> None:
+    codex_model.brain = Worker(WorkerSettings(start=61_234, tool="none"))
     config = Path(codex_home["CODEX_HOME"]) / "config.toml"
     settled = config.read_text(encoding="utf-8")
     config.write_text(settled.replace('trust_level = "trusted"', ""), encoding="utf-8")
-    codex_baton.start_codex()
+    codex_baton.start_codex("--", "please begin")
     codex_baton.until(lambda: [t for t in codex_baton.told() if "trust this folder" in t], "word of the dialog")
     assert "Trust this folder?" in codex_baton.screen()
-    assert codex_baton.status()["agent_session"] is None
+    waiting = codex_baton.status()
+    assert (waiting["agent_session"], waiting["state"]) == (None, "waiting")
+    assert not codex_model.requests
+    codex_baton.press("Enter")  # the person's own
+    bound = codex_baton.rest()
+    assert (bound["pid"], bound["used"], bound["hooks"]) == (waiting["pid"], 61_234, True)
+    assert bound["agent_session"] == codex_model.main_requests()[-1].session
+    assert codex_model.user_texts() == ["please begin"]
+    trusted = tomllib.loads(config.read_text(encoding="utf-8"))["projects"][str(project.resolve())]
+    assert trusted["trust_level"] == "trusted"
 
 
 @pytest.mark.long

@@ -18,11 +18,10 @@ from batonpass.delivery import Channel
 from batonpass.sim.brain import Asked, Reply, ToolUse
 from batonpass.sim.model_wire import Kind
 from batonpass.sim.openai_responses import ResponsesModel
-from batonpass.sim.scripted_model import Recorded
 from batonpass.sim.worker import Worker, WorkerSettings
 from tests.real_agents.baton import Baton
 from tests.real_agents.brains import CalmAfter
-from tests.real_agents.checker import assert_passed
+from tests.real_agents.checker import assert_passed, rescued
 
 pytestmark = pytest.mark.long
 
@@ -79,17 +78,12 @@ def test_two_sessions_in_one_folder_are_never_taken_for_each_other(
 
 def test_a_session_that_was_killed_is_rescued_from_its_record(codex_baton: Baton, codex_model: ResponsesModel) -> None:
     codex_model.brain = Worker(WorkerSettings(step=100))
-    codex_baton.run_codex(prompt="please begin")
-    os.kill(codex_baton.rest()["pid"], signal.SIGKILL)
+    codex_baton.run_codex(prompt="please begin, and never touch the ledger table")
+    dead = codex_baton.rest()
+    os.kill(dead["pid"], signal.SIGKILL)
     codex_baton.wait_for(lambda status: status["state"] == "dead")
-    dead = codex_baton.status()
-    codex_baton.command("continue", "--from", dead["session"], "--detach")
-    codex_model.wait_for(lambda r: _is_new(r, dead["agent_session"]) and "[baton " in r.text, 60)
-
-
-def _is_new(request: Recorded, old: str) -> bool:
-    """Whether another conversation than this one is gone on with; a title asked for beside it tells nothing."""
-    return request.kind is Kind.MAIN and request.session != old
+    cycle = rescued(codex_baton, codex_model, "never touch the ledger table", dead["session"])
+    assert cycle.new_agent_session != dead["agent_session"]
 
 
 def test_a_receipt_that_stays_wrong_brings_the_predecessor_back_which_passes_to_one_that_understands(

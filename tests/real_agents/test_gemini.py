@@ -23,6 +23,7 @@ def test_a_jump_over_the_threshold_is_handed_off_in_place_and_no_file_of_the_use
     own.mkdir(parents=True)
     (own / "gemini-extension.json").write_text(OWN, encoding="utf-8")
     (own / "MINE.md").write_text("The user's extension is heard.\n", encoding="utf-8")
+    (home / "oauth_creds.json").write_text('{"access_token": "the user\'s own"}', encoding="utf-8")
     before = prints(home, project / "README.md")  # git renews its index by itself
     gemini_model.brain = Worker(WorkerSettings(start=104_858, step=0, jumps={2: 480_000}))
     bound = gemini_baton.run_gemini(prompt="please begin")["agent_session"]

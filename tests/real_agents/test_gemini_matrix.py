@@ -16,19 +16,28 @@ from batonpass.sim.model_wire import Kind
 from batonpass.sim.worker import Worker, WorkerSettings
 from tests.real_agents.baton import Baton
 from tests.real_agents.brains import CalmAfter
-from tests.real_agents.checker import assert_passed
+from tests.real_agents.checker import assert_passed, rescued
+from tests.real_agents.harness import Gate
 
 pytestmark = pytest.mark.long
 
 
-def test_a_sub_agents_figures_are_not_the_sessions_and_two_batons_are_passed_in_a_row(
+def test_the_figures_of_a_sub_agent_at_work_are_not_the_sessions_and_two_batons_are_passed_in_a_row(
     gemini_baton: Baton, gemini_model: GeminiModel
 ) -> None:
     asked = ToolUse("invoke_agent", {"agent_name": "generalist", "prompt": "look into the reader"})
     gemini_model.script(Reply("I have it looked into.", tools=(asked,), used=90_000))
-    gemini_model.script(Reply("It is done.", used=500_000), kind=Kind.SUB)
+    look = ToolUse("shell", {"command": "echo a look"})
+    gemini_model.script(Reply("I look.", tools=(look,), used=500_000), kind=Kind.SUB)
+    held = Gate(gemini_model, kind=Kind.SUB, reply=Reply("It is done.", used=505_000))
     gemini_model.brain = CalmAfter(2, WorkerSettings(start=150_000, step=70_000, steps=4))
     bound = gemini_baton.run_gemini(prompt="please look into the reader first")["agent_session"]
+    gemini_baton.until(held.reached.is_set, "the sub-agent in the middle of its work")
+    working = gemini_baton.wait_for(lambda status: status["used"] is not None)
+    (its_own,) = (Path(working["transcript"]).parent / bound).glob("*.jsonl")
+    assert "500000" in its_own.read_text(encoding="utf-8")
+    assert (working["agent_session"], working["state"], working["used"]) == (bound, "busy", 90_000)
+    held.open()
     status = gemini_baton.rest()
     assert (status["agent_session"], status["used"]) == (bound, 160_000)
     assert not gemini_baton.cycles()
@@ -67,13 +76,15 @@ def test_a_handoff_by_hand_needs_no_consent_for_its_draft_and_a_killed_session_i
     # Its window title may still call it busy for a moment; what was laid out for its hook then was taken back.
     assert [d.channel for d in given if d.state is not DeliveryState.WITHDRAWN] == ["keys", "keys"]
     assert not [text for text in gemini_baton.told() if "waits for a person" in text]
+    gemini_baton.rest()
+    gemini_baton.say("never touch the ledger table")
+    gemini_model.wait_for(lambda request: request.text == "never touch the ledger table")
     dead = gemini_baton.rest()
     os.kill(dead["pid"], signal.SIGKILL)  # the launcher: what it started must not go on behind it
     gemini_baton.wait_for(lambda status: status["state"] == "dead")
-    gemini_baton.command("continue", "--from", dead["session"], "--detach")
-    gemini_model.wait_for(
-        lambda r: r.kind is Kind.MAIN and "[baton " in r.text and f"[baton {cycle.id} " not in r.text, 90
-    )
+    gemini_model.brain = Worker(WorkerSettings(step=100))
+    again = rescued(gemini_baton, gemini_model, "never touch the ledger table", dead["session"], "--", "--yolo")
+    assert again.new_agent_session != dead["agent_session"]
 
 
 def test_what_stands_at_a_dialog_is_told_and_left_to_a_person_and_a_restart_keeps_the_conversation(
@@ -200,6 +211,7 @@ def test_a_running_gemini_is_adopted_with_its_conversation(
     gemini_baton.adopt(pane)
     adopted = gemini_baton.rest()
     assert (adopted["agent"], adopted["used"]) == ("gemini", 61_334)
+    assert "started without Baton's hooks" in adopted["notice"]
     gemini_baton.command("handoff", "--no-wait", "--why", "to see it")
     cycle = gemini_baton.cycle()
     assert cycle.state == "done", gemini_baton.story()

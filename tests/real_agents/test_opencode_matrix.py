@@ -13,7 +13,8 @@ from batonpass.sim.openai_chat import ChatModel
 from batonpass.sim.worker import Worker, WorkerSettings
 from tests.real_agents.baton import Baton
 from tests.real_agents.brains import CalmAfter
-from tests.real_agents.checker import assert_passed
+from tests.real_agents.checker import assert_passed, rescued
+from tests.real_agents.harness import Gate
 
 pytestmark = pytest.mark.long
 
@@ -37,9 +38,10 @@ def test_two_batons_are_passed_in_a_row_and_a_third_by_hand(opencode_baton: Bato
     assert not [request for request in opencode_model.requests if request.kind is Kind.COMPACT]
 
 
-def test_a_dialog_is_left_to_a_person_a_sub_agent_is_kept_apart_and_the_killed_session_is_rescued(
+def test_a_dialog_is_left_to_a_person_a_sub_agent_at_work_is_kept_apart_and_the_killed_session_is_rescued(
     opencode_baton: Baton, opencode_model: ChatModel
 ) -> None:
+    """opencode asks nothing at its start: the permission dialog of its first turn stands in for one."""
     opencode_model.brain = Worker(WorkerSettings(step=100))
     outside = ToolUse("read", {"filePath": "/etc/hostname"})
     opencode_model.script(Reply("I look outside.", tools=(outside,)), match="outside")
@@ -51,20 +53,26 @@ def test_a_dialog_is_left_to_a_person_a_sub_agent_is_kept_apart_and_the_killed_s
     opencode_baton.press("Enter")
     before = opencode_baton.rest()
     helper = {"description": "count", "prompt": "count the lines", "subagent_type": "general"}
-    opencode_model.script(Reply("I send somebody.", tools=(ToolUse("task", helper),)), match="send somebody")
+    sent = Reply("I send somebody.", tools=(ToolUse("task", helper),), used=31_000)
+    opencode_model.script(sent, match="send somebody")
+    look = ToolUse("shell", {"command": "wc -l README.md"})
+    opencode_model.script(Reply("I count.", tools=(look,), used=180_000), kind=Kind.SUB)
+    held = Gate(opencode_model, kind=Kind.SUB, reply=Reply("One line.", used=181_000))
     opencode_baton.say("send somebody")
-    opencode_model.wait_for(lambda request: request.kind is Kind.SUB, 60)
+    opencode_baton.until(held.reached.is_set, "the sub-agent in the middle of its work")
+    working = opencode_baton.wait_for(lambda status: status["state"] == "busy")
+    # What its own message used it writes down when its tools have ended.
+    assert (working["agent_session"], working["used"]) == (before["agent_session"], before["used"])
+    held.open()
     opencode_model.wait_for(lambda r: r.kind is Kind.MAIN and "send somebody" in r.text and r.messages[-1][1] == "", 60)
-    after = opencode_baton.rest()
-    assert after["agent_session"] == before["agent_session"]
+    after = opencode_baton.wait_for(lambda status: status["state"] == "idle" and status["used"] > 31_000)
+    assert (after["agent_session"], after["used"]) == (before["agent_session"], 31_100)
+    assert not opencode_baton.cycles(), "the sub-agent is at 94 %, and the session is not"
     assert {r.session for r in opencode_model.requests if r.kind is Kind.SUB} != {before["agent_session"]}
     os.kill(after["pid"], signal.SIGKILL)
     opencode_baton.wait_for(lambda status: status["state"] == "dead")
-    opencode_baton.command("continue", "--from", after["session"], "--detach")
-    taken = opencode_model.wait_for(
-        lambda r: r.kind is Kind.MAIN and r.session != after["agent_session"] and "[baton " in r.text, 90
-    )
-    assert "never touch the ledger table" in taken.context
+    cycle = rescued(opencode_baton, opencode_model, "never touch the ledger table", after["session"])
+    assert cycle.new_agent_session != after["agent_session"]
 
 
 def test_two_sessions_in_one_folder_are_never_taken_for_each_other(

@@ -1,6 +1,5 @@
 """A real session that cannot write its handoff any more: what its transcript and its project hold goes on."""
 
-import json
 import os
 import signal
 from pathlib import Path
@@ -9,33 +8,13 @@ import pytest
 
 from batonpass.sim.anthropic import AnthropicModel
 from batonpass.sim.worker import Worker, WorkerSettings
-from batonpass.store import Author, CycleRecord
 from tests.real_agents.baton import Baton
-from tests.real_agents.checker import _handoff_is_in, _successors_requests, _works, assert_chain
+from tests.real_agents.checker import rescued
 
 pytestmark = pytest.mark.long
 
-TASK = "please begin, and never touch the ledger table"
-
-
-def _continued(baton: Baton, model: AnthropicModel, *words: str) -> CycleRecord:
-    """Rescue the session; the cycle that follows its successor, once the receipt is accepted."""
-    old = baton.session
-    started = json.loads(baton.command("continue", "--json", "--from", *words))
-    (handoff,) = baton.store.handoffs(session=started["predecessor"])
-    assert (str(handoff.path), handoff.source) == (started["document"], Author.FACTS)
-    text = handoff.path.read_text(encoding="utf-8")
-    assert "never touch the ledger table" in text
-    baton.session, baton._pane = started["session"], started["pane"]
-    assert baton.session != old
-    cycle = baton.cycle()
-    assert (cycle.state, cycle.way) == ("done", "start"), f"{cycle.note}\n{baton.story()}"
-    assert [s.note for s in baton.store.steps(cycle.id) if s.step == "verify"][-1] == "receipt accepted"
-    first = _successors_requests(model, cycle)[0]
-    _handoff_is_in(first, cycle)
-    _works(model, cycle)
-    assert_chain(baton)
-    return cycle
+TOLD = "never touch the ledger table"
+TASK = f"please begin, and {TOLD}"
 
 
 def test_a_session_that_was_killed_is_continued_from_its_transcript(baton: Baton, model: AnthropicModel) -> None:
@@ -43,7 +22,7 @@ def test_a_session_that_was_killed_is_continued_from_its_transcript(baton: Baton
     before = baton.rest()
     os.kill(before["pid"], signal.SIGKILL)
     baton.wait_for(lambda status: status["state"] == "dead")
-    _continued(baton, model, baton.session)
+    rescued(baton, model, TOLD, baton.session)
     after = baton.rest()
     assert after["pane"] != before["pane"]
     assert after["model"] == before["model"], "the same arguments, so the same model"
@@ -61,7 +40,7 @@ def test_a_session_that_is_stuck_at_its_limit_is_continued_from_its_transcript(
     baton.until(lambda: "/clear" in (shown := baton.screen()) or "too long" in shown, "the refusal on the screen")
     baton.wait_for(lambda status: status["state"] == "idle" and not status["cycle"])
     model.brain = Worker()
-    cycle = _continued(baton, model, before["name"])
+    cycle = rescued(baton, model, TOLD, before["name"])
     assert cycle.document is not None
     assert "and mind the tabs" in cycle.document.read_text(encoding="utf-8")
     os.kill(before["pid"], 0)  # the old process was not touched
@@ -79,8 +58,8 @@ def test_a_conversation_that_baton_never_watched_is_continued_by_its_id(
     with baton.store._db.write() as connection:  # as if it had been somebody else's
         connection.exec_driver_sql("delete from sessions")
     baton.command("daemon", "stop")
-    _continued(baton, model, conversation, "--agent", "claude", "--", "--model", "claude-sonnet-4-6",
-               "--permission-mode", "acceptEdits", "--allowedTools=Bash")  # fmt: skip
+    rescued(baton, model, TOLD, conversation, "--agent", "claude", "--", "--model", "claude-sonnet-4-6",
+            "--permission-mode", "acceptEdits", "--allowedTools=Bash")  # fmt: skip
 
 
 def test_what_init_adds_is_in_the_first_request_of_a_session_without_hooks(

@@ -94,6 +94,7 @@ def test_a_codex_that_was_allowed_less_since_its_start_comes_back_with_that(
     baton.wait_for(lambda status: status["state"] == "idle")
     baton.say("And now the tests.")
     codex_model.wait_for(lambda request: "And now the tests." in request.text, _SECONDS)
+    assert len([text for text in baton.told() if "vouched for its own hooks" in text]) == 2, "at each start"
     baton.until(
         lambda: _sandboxes(baton) == ["danger-full-access", "read-only"], "its second turn, without that access"
     )

@@ -8,7 +8,7 @@ import pytest
 
 from batonpass import _hook
 from batonpass.agents import get
-from batonpass.cycle.passing import _leave_pending
+from batonpass.cycle.closing import leave_pending
 from batonpass.cycle.writing import read_draft
 from batonpass.disk import (
     Outside,
@@ -94,7 +94,7 @@ def test_a_marker_for_git_is_not_written_through_a_link_that_leads_nowhere(proje
 def test_a_pending_file_that_is_a_link_is_replaced_and_not_followed(project: Path, outside: Path) -> None:
     (outside / "precious").write_text("mine", encoding="utf-8")
     (project / PENDING_FILE).symlink_to(outside / "precious")
-    _leave_pending(project / "handoff-2027-01-15-080000.md", "nobody came")
+    leave_pending(project / "handoff-2027-01-15-080000.md", "nobody came")
     assert (outside / "precious").read_text(encoding="utf-8") == "mine"
     assert not (project / PENDING_FILE).is_symlink()
     assert (project / PENDING_FILE).stat().st_mode & 0o777 == 0o600

@@ -47,8 +47,10 @@ def there(pid: int, talk: str = TALK) -> Found:
 
 class House:
     def __init__(self, folder: Path, store: Store, clock: HastyClock, agents: dict[str, Running]) -> None:
+        self.told: list[str] = []
+
         async def tell(session: str, text: str) -> None:
-            return
+            self.told.append(text)
 
         self.panes = [self.pane(folder, "%1", 11)]
         self.supervisor = Supervisor(store, clock, Settings(folder / "home", {}), tell)
@@ -56,7 +58,7 @@ class House:
         daemon = SimpleNamespace(
             supervisor=self.supervisor, store=store, clock=clock, config=self.supervisor.config, host="here",
             terminal=lambda socket: terminal, launcher=SimpleNamespace(folder=lambda id: folder / "private" / id),
-            follow_files=lambda: None, new_id=lambda: "ad0b7ed1", tell=tell,
+            looks=SimpleNamespace(follow=lambda: None), new_id=lambda: "ad0b7ed1", tell=tell,
         )  # fmt: skip
         self.sessions = Sessions(cast(Any, daemon))
 
@@ -123,6 +125,33 @@ async def test_one_that_never_tells_is_refused_with_its_own_words(house: House, 
     agents["codex"].looks = [unclear]
     with pytest.raises(Refusal, match="nobody tells which conversation"):
         await house.adopt()
+
+
+async def test_what_is_missing_without_hooks_is_said_at_once_of_every_agent_that_could_run_them(
+    house: House, agents: dict[str, Running]
+) -> None:
+    agents["gemini"].looks = [there]
+    watch = await house.adopt()
+    assert "started without Baton's hooks" in (watch.notice or "")
+    assert house.told == [watch.notice]
+
+
+async def test_of_an_agent_that_runs_no_hooks_only_its_own_words_are_said(
+    house: House, agents: dict[str, Running], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(agents["codex"], "has_hooks", False)
+    agents["codex"].looks = [lambda pid: Found(pid, TALK, None, notice="it has no port")]
+    await house.adopt()
+    assert house.told == ["it has no port"]
+
+
+async def test_what_an_agent_says_itself_of_how_it_was_started_is_not_lost_beside_that(
+    house: House, agents: dict[str, Running]
+) -> None:
+    agents["codex"].looks = [lambda pid: Found(pid, TALK, None, notice="it shares a server")]
+    await house.adopt()
+    (told,) = house.told
+    assert told.startswith("it shares a server; it was started without Baton's hooks")
 
 
 @pytest.mark.parametrize("later", [False, True])

@@ -73,7 +73,8 @@ class House:
         )  # fmt: skip
         self.supervisor = supervisor
         daemon = SimpleNamespace(
-            store=told, supervisor=supervisor, launcher=self, follow_files=lambda: None, clock=self.watch.clock,
+            store=told, supervisor=supervisor, launcher=self, clock=self.watch.clock,
+            looks=SimpleNamespace(follow=lambda: None),
             promises=Promises(cast(Any, supervisor), self._give), new_id=lambda: "0c1e0001",
             terminal=lambda socket: SimpleNamespace(close=self._close),
         )  # fmt: skip

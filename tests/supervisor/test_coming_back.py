@@ -33,7 +33,10 @@ class Server:
 
 @pytest.fixture
 def launcher(tmp_path: Path, watch: Watch, clock: HastyClock) -> PaneLauncher:
-    launcher = PaneLauncher(tmp_path, "here", clock, lambda socket: cast(Any, Server()))
+    async def tell(session: str, text: str) -> None:
+        return
+
+    launcher = PaneLauncher(tmp_path, "here", clock, lambda socket: cast(Any, Server()), tell)
     folder = launcher.folder(watch.session.id)
     folder.mkdir(parents=True)
     orders.write(folder, Order("scripted", (), {}))

@@ -9,7 +9,7 @@ from pathlib import Path
 
 import pytest
 
-from batonpass.agents.opencode.database import reading
+from batonpass.agents.opencode.opened import Opened
 from batonpass.supervisor.files import Files, Owners
 
 HERE = Path("/a/project")
@@ -97,7 +97,7 @@ async def test_a_database_that_is_only_read_has_not_changed(database: Path) -> N
 
 def _read(database: Path) -> None:
     """As an agent's conversation is read that another process keeps in a database."""
-    with reading(database) as connection:
+    with Opened(kept_seconds=0).reading(database) as connection:
         assert connection.execute("select count(*) from talk").fetchone() == (0,)
 
 

@@ -8,6 +8,7 @@ from typing import cast
 import pytest
 
 from batonpass.agents.base import Status
+from batonpass.reading import Source
 from batonpass.session import PaneRef, State
 from batonpass.store import Store
 from batonpass.supervisor.act import Supervisor
@@ -351,3 +352,32 @@ async def test_an_adopted_session_was_given_no_hooks_and_that_is_no_news(scene: 
     Talk(tmp_path / "talk.jsonl", scene.clock).add("turn_ended")
     await scene.look(2)
     assert (scene.watch.hooks_run, scene.told) == (False, [])
+
+
+async def test_where_neither_status_line_nor_record_tells_the_usage_the_screen_does(scene: Scene) -> None:
+    Talk(transcript_of(scene), scene.clock).prompt("please begin")
+    scene.server.rows = ("  scripted-1 · context: 45.2k tokens (23%)",)
+    await scene.look()
+    reading = scene.watch.reading
+    assert reading is not None
+    assert (reading.source, reading.used) == (Source.SCREEN, 45_200)
+
+
+async def test_where_the_screen_does_not_tell_either_the_usage_is_estimated_from_what_was_said(scene: Scene) -> None:
+    talk = Talk(transcript_of(scene), scene.clock)
+    talk.prompt("x" * 400)
+    talk.say("y" * 4_000)
+    await scene.look()
+    reading = scene.watch.reading
+    assert reading is not None
+    assert (reading.source, reading.used) == (Source.ESTIMATE, 1_100)
+    assert reading.confidence < 0.5
+    talk.say("done", used=52_000)
+    await scene.look()
+    assert scene.watch.reading is not None
+    assert (scene.watch.reading.source, scene.watch.reading.used) == (Source.TRANSCRIPT, 52_000)
+
+
+def transcript_of(scene: Scene) -> Path:
+    assert scene.watch.conversation.transcript is not None
+    return scene.watch.conversation.transcript

@@ -149,13 +149,25 @@ async def test_it_is_typed_when_the_box_is_empty_again_and_a_person_is_given_tim
 
     obstacle = keys.obstacle
 
-    async def spied(watch: Watch) -> NotReady | None:
+    async def spied(watch: Watch, *, working: bool = False) -> NotReady | None:
         await look()
-        return await obstacle(watch)
+        return await obstacle(watch, working=working)
 
     keys.obstacle = spied  # type: ignore[method-assign]
     await keys.ready(watch, 60.0, sent="/clear")
     assert looks == needed  # once more, since the agent's word may lag behind the person's Enter
+
+
+async def test_what_a_person_has_typed_is_seen_also_while_a_turn_is_under_way(
+    keys: Keys, watch: Watch, panes: FakePanes, agent: ToldAgent
+) -> None:
+    agent.says = Status(State.BUSY, TALK)
+    await keys.ready(watch, 5.0, working=True)
+    panes.box = "half a thought"
+    with pytest.raises(NotReady, match="typed text"):
+        await keys.ready(watch, 5.0, working=True)
+    with pytest.raises(NotReady, match="busy"):
+        await keys.ready(watch, 5.0)
 
 
 async def test_a_prompt_is_pasted_once_and_entered_once(keys: Keys, watch: Watch, panes: FakePanes) -> None:

@@ -8,15 +8,17 @@ from pathlib import Path
 import pytest
 
 from batonpass.agents.base import Status
+from batonpass.agents.setbacks import TriesAgain
 from batonpass.cycle.moves import Policy, Step
 from batonpass.delivery import Delivery, DeliveryState
 from batonpass.session import State
 from batonpass.store import CycleRecord, CycleState, Store
 from batonpass.supervisor.act import Supervisor
-from batonpass.supervisor.setback import Phase, Setback
+from batonpass.supervisor.setback import Phase, Setback, kept, key
 from batonpass.supervisor.setbacks import Setbacks
 from batonpass.supervisor.settings import Settings
 from batonpass.supervisor.watch import Watch
+from batonpass.transcripts.events import Failed
 from tests.supervisor.fakes import OTHER, TALK, HastyClock, Talk, ToldAgent, a_watch
 
 SOON = "Rate limit reached. Please try again in 10s."
@@ -53,6 +55,21 @@ class Scene:
         self.talk.prompt("go on")
         self.talk.add("failed", kind=kind, text=text)
         self.rests()
+
+    def tries_again(self, text: str, seconds: float, kind: str = "rate_limit") -> None:
+        """The agent's request fails in the middle of a turn, and it is to make another one by itself."""
+        self.clock.advance(1)
+        self.talk.prompt("go on")
+        now = self.clock.now()
+        again = TriesAgain(Failed(now, kind, text), now + seconds)
+        self.agent.says = Status(State.BUSY, self.watch.conversation.agent_session, tries_again=again)
+        self.watch.refresh()
+        self.watch.read()
+
+    def is_served(self) -> None:
+        """It goes on with its turn by itself."""
+        self.agent.says = Status(State.BUSY, self.watch.conversation.agent_session)
+        self.watch.refresh()
 
     def works(self) -> None:
         """The agent has a turn that ends well."""
@@ -462,3 +479,154 @@ async def test_while_a_step_of_a_cycle_runs_nothing_is_done(scene: Scene) -> Non
     scene.watch.step = Step.ASK
     await scene.look(3)
     assert scene.kept == Setback()
+
+
+# -- agents that try again by themselves -----------------------------------------------------------------
+
+
+async def test_a_try_that_is_near_is_the_agents_own_and_only_shown(scene: Scene) -> None:
+    scene.configure("scripted", "understudy")
+    scene.tries_again("Rate limit reached.", 40)
+    due = scene.clock.now() + 40
+    await scene.look()
+    assert (scene.kept.phase, scene.kept.kind, scene.kept.due) == (Phase.WAITING, "rate_limit", due)
+    await scene.look(60)
+    assert (scene.given, scene.told, scene.running) == ([], [], None)
+    scene.is_served()
+    await scene.look()
+    assert scene.kept.phase is Phase.WELL
+
+
+async def test_a_try_that_is_far_off_is_not_waited_for_and_another_agent_takes_over_from_facts(scene: Scene) -> None:
+    scene.configure("scripted", "understudy")
+    scene.tries_again("Rate limit reached.", 3 * HOUR)
+    await scene.look()
+    assert scene.running is not None
+    assert (scene.running.data["to"], scene.running.data["silent"]) == ("understudy", True)
+    assert "its rate limit" in scene.told[0]
+    scene.takes_over()
+    await scene.look()
+    assert (scene.kept.phase, scene.kept.first) == (Phase.AWAY, "scripted")
+    assert scene.kept.due is not None
+    assert 2.9 * HOUR < scene.kept.due - scene.clock.now() <= 3 * HOUR
+
+
+@pytest.mark.parametrize("seconds", [2, 6 * HOUR])
+async def test_the_end_of_a_quota_is_not_left_to_an_agents_own_pace(scene: Scene, seconds: float) -> None:
+    scene.configure("scripted", "understudy")
+    scene.tries_again("You exceeded your current quota", seconds)
+    await scene.look()
+    assert scene.running is not None
+    assert scene.running.data["to"] == "understudy"
+    assert scene.kept.kind == "quota"
+    assert scene.kept.down["scripted"] >= scene.clock.now() + min(seconds, HOUR) - 2
+
+
+async def test_a_time_that_the_words_name_counts_more_than_a_try_before_it(scene: Scene) -> None:
+    scene.configure("scripted", "understudy")
+    scene.tries_again(HOURS, 2)
+    await scene.look()
+    assert scene.running is not None
+    assert scene.kept.down["scripted"] > scene.clock.now() + 1.9 * HOUR
+
+
+async def test_with_nobody_else_it_is_told_once_when_the_agent_tries_again_also_by_a_later_daemon(scene: Scene) -> None:
+    scene.tries_again("Rate limit reached.", 3 * HOUR)
+    await scene.look(2)
+    (told,) = scene.told
+    assert "tries again by itself" in told
+    scene.start()
+    again = scene.agent.says.tries_again
+    assert again is not None
+    later = replace(again, failed=replace(again.failed, at=scene.clock.now()))
+    scene.agent.says = replace(scene.agent.says, tries_again=later)  # as its port tells it to whoever asks anew
+    scene.watch.refresh()
+    await scene.look(2)
+    assert scene.told == [told]
+    await scene.later(3 * HOUR)
+    assert scene.given == [], "its own try is not ours to make"
+
+
+async def test_a_try_that_is_far_off_counts_again_when_what_went_on_beside_it_has_ended(scene: Scene) -> None:
+    scene.tries_again("Rate limit reached.", 3 * HOUR)
+    await scene.look()
+    held_up = scene.agent.says
+    scene.is_served()
+    await scene.look()
+    assert scene.kept.phase is Phase.WELL
+    scene.configure("scripted", "understudy")
+    scene.agent.says = held_up
+    scene.watch.refresh()
+    await scene.look()
+    assert scene.running is not None
+    assert scene.running.data["to"] == "understudy"
+
+
+async def test_a_conversation_that_comes_to_the_front_is_not_told_what_another_one_waits_for(scene: Scene) -> None:
+    scene.arrives = True
+    older = Talk(scene.folder / "older.jsonl", scene.clock)
+    older.prompt("what is this?")
+    older.say("a shop")
+    scene.tries_again("Rate limit reached.", 40)
+    await scene.look()
+    held_up, talk = scene.agent.says, scene.talk.path
+    scene.watch.begin(OTHER, older.path, "resume", scene.clock.now())
+    scene.rests()
+    await scene.look(60)
+    assert (scene.kept.phase, scene.given) == (Phase.WELL, [])
+    scene.watch.begin(TALK, talk, "resume", scene.clock.now())
+    scene.agent.says = held_up
+    scene.watch.refresh()
+    await scene.look()
+    assert (scene.kept.phase, scene.kept.own) == (Phase.WAITING, True), "it is still refused there"
+
+
+async def test_a_wait_that_was_kept_without_its_conversation_is_waited_out_all_the_same(scene: Scene) -> None:
+    scene.tries_again("Rate limit reached.", 40)
+    await scene.look()
+    older = kept(scene.kept)
+    assert older.pop("talk") == TALK
+    scene.store.put(key(scene.watch.session.id), older)
+    scene.start()
+    scene.rests()  # it was ended between two tries, and is back
+    await scene.look(60)
+    assert len(scene.given) >= 1
+
+
+async def test_tries_of_its_own_do_not_count_as_turns_that_its_provider_ended(scene: Scene) -> None:
+    for _ in range(5):
+        scene.tries_again("Rate limit reached.", 30)
+        await scene.look(30)
+    scene.fails("Rate limit reached.")
+    await scene.look()
+    assert (scene.kept.phase, scene.kept.tries) == (Phase.WAITING, 1)
+    assert len(scene.told) == 1
+    scene.arrives = True
+    await scene.look(60)
+    assert len(scene.given) == 1
+
+
+async def test_who_interrupts_a_try_has_the_session_to_himself(scene: Scene) -> None:
+    scene.tries_again("Rate limit reached.", 300)
+    await scene.look(2)
+    scene.talk.add("interrupted")
+    scene.rests()
+    await scene.look(2)
+    assert scene.kept.phase is Phase.WELL
+    await scene.later(HOUR)
+    assert scene.given == []
+
+
+async def test_an_agent_that_was_replaced_between_two_tries_and_is_back_does_not_stand_still(scene: Scene) -> None:
+    scene.arrives = True
+    scene.configure("scripted", "understudy")
+    scene.tries_again("Rate limit reached.", 2 * HOUR)
+    await scene.look()
+    scene.clock.advance(5)
+    scene.talk.add("interrupted")  # as some write down when they are ended
+    scene.ends(CycleState.POSTPONED, started={"label": "pass 1", "pid": 1})
+    scene.rests()
+    await scene.look(2)
+    assert scene.kept.phase is Phase.WAITING
+    await scene.later(3 * HOUR)
+    assert len(scene.given) == 1 or scene.running is not None, "it is told to go on, or another agent takes over"

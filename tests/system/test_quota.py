@@ -16,15 +16,18 @@ def _configured(house: House, **quota: float) -> None:
     house.configure(json.dumps(settings))
 
 
-def _failing(house: House, name: str, text: str, error: str = "rate_limit", seconds: float = 0.0) -> Session:
+def _failing(
+    house: House, name: str, text: str, error: str = "rate_limit", seconds: float = 0.0, at: str = "prompt"
+) -> Session:
     """Its provider ends one turn with these words, and serves every later one, whatever process that is in.
 
-    With `seconds`, the words end with the date so long from when the turn begins.
+    With `seconds`, the words end with the date so long from when the turn begins. `at` tells which request is refused:
+    the prompt, or the one after a tool of that turn has run.
     """
-    session = house.run(name, brain={"jumps": {}})
+    session = house.run(name, brain={"jumps": {}, "command": "echo made > step-{n}.txt"})
     told = f"{text}|{time.time() + seconds:.0f}" if seconds else text
     once = str(house.folder / f"{name}.struck")
-    session.misbehave({"fault": "api_error", "error": error, "text": told, "once": once})
+    session.misbehave({"fault": "api_error", "error": error, "text": told, "once": once, "at": at})
     session.say(TASK)
     return session
 
@@ -42,14 +45,14 @@ def test_a_limit_that_is_over_soon_is_waited_for_and_the_agent_told_to_go_on(hou
     assert set(session.tags().values()) == {1}
 
 
-def test_at_the_end_of_a_quota_another_agent_goes_on_and_the_first_comes_back(house: House) -> None:
+def test_when_a_quota_ends_in_the_middle_of_a_turn_another_agent_goes_on_and_the_first_comes_back(house: House) -> None:
     _configured(house, wait_minutes=0)
     house.start()
     back = time.time() + 11
-    session = _failing(house, "quota", "usage limit reached", seconds=12)
+    session = _failing(house, "quota", "usage limit reached", seconds=12, at="tool")
     first = session.cycle()
     assert (first["state"], first["way"]) == ("done", "switch")
-    status = session.status
+    (status,) = json.loads(house.baton("status", "quota", "--json"))["sessions"]
     assert (status["agent"], status["setback"]["phase"], status["setback"]["first"]) == (
         "understudy",
         "away",
@@ -59,11 +62,15 @@ def test_at_the_end_of_a_quota_another_agent_goes_on_and_the_first_comes_back(ho
     document = session.documents()[0]
     assert "scripted stopped because of its quota" in document
     assert TASK in document
+    assert "step-1.txt" in document, "what was done before the provider refused"
+    house.wait("the work goes on", lambda: "Done so far: 2 steps." in session.said())
     second = session.cycle(2)
     assert (second["state"], second["way"]) == ("done", "switch")
     assert "scripted should serve again" in second["cause"]
+    assert "scripted should serve again" in session.documents()[1]
     house.wait("all is well", lambda: session.status["setback"] is None)
     assert session.until_state("idle")["agent"] == "scripted"
+    assert (session.project / "step-3.txt").exists()
     assert time.time() >= back
     assert set(session.tags().values()) == {1}
 

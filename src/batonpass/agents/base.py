@@ -9,6 +9,7 @@ from enum import StrEnum
 from pathlib import Path
 from typing import Protocol
 
+from batonpass.agents.setbacks import TriesAgain
 from batonpass.agents.wishes import Approval, Wishes
 from batonpass.reading import Reading
 from batonpass.session import State
@@ -125,6 +126,7 @@ class Status:
     since: float | None = None
     waiting_for: str | None = None
     background: bool = False  # idle, with work in the background
+    tries_again: TriesAgain | None = None  # busy, and not served: it waits to ask its provider again by itself
 
 
 class BoxState(StrEnum):
@@ -205,7 +207,6 @@ class HooksOff:
 
     found: str
     mend: str
-    essential: bool = False  # without hooks Baton sees nothing of it at all
 
 
 class Agent(Protocol):
@@ -221,6 +222,7 @@ class Agent(Protocol):
     says_waiting: bool  # `status` tells that it waits in a dialog; else the screen is looked at
     clears_with_prompt: bool  # what a typed clear begins has no id before its first prompt
     primes_with_prompt: bool  # after a clear, context reaches its model only beside the first prompt
+    wake: Callable[[], None]  # to be called, from any thread, when it says of itself what none of its files shows
     resumes_with_prompt: bool  # a prompt on the command line of a resume is heard after what was said before
 
     def launch(self, order: LaunchOrder) -> Launch:
@@ -341,3 +343,4 @@ class Agent(Protocol):
     prime_cap: int  # characters that fit into one part
     permit_tools: tuple[str, ...]  # tools whose permission request may be answered
     permit_path_at: tuple[str, ...]  # where the path, or a patch, stands in a permission payload
+    permit_patches: bool  # whether a patch stands there: one text about all files that are to be changed

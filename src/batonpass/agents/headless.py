@@ -7,8 +7,9 @@ from pathlib import Path
 from typing import Protocol, runtime_checkable
 
 from batonpass.agents.readable import Readable
+from batonpass.agents.setbacks import TriesAgain
 from batonpass.agents.wishes import Approval
-from batonpass.transcripts.events import Event, Failed
+from batonpass.transcripts.events import Event
 
 TIMEOUT = "timeout"  # beside the kinds of `Failed`: the run was stopped because its time was up
 
@@ -95,14 +96,6 @@ class Headless(Protocol):
         Usage is not among them: what is printed is a sum, or comes before the answer is complete.
         """
         ...
-
-
-@dataclass(frozen=True, slots=True)
-class TriesAgain:
-    """The agent's request failed and it makes another one by itself, saying nothing meanwhile."""
-
-    failed: Failed
-    at: float | None = None  # when it does so, where it tells
 
 
 @runtime_checkable

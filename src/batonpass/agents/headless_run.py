@@ -19,9 +19,8 @@ from batonpass.agents.headless import (
     HeadlessOrder,
     HeadlessResult,
     Overheard,
-    TriesAgain,
 )
-from batonpass.agents.setbacks import kind_of, resets_at
+from batonpass.agents.setbacks import TriesAgain, kind_of, resets_at
 from batonpass.clock import Clock, SystemClock
 from batonpass.transcripts.events import Event, Failed, Said, Used
 from batonpass.transcripts.lines import Splitter

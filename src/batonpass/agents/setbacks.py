@@ -1,8 +1,11 @@
 """What an agent's error says of its provider: a limit for a moment, the end of a quota, and when that is over."""
 
 import re
+from dataclasses import dataclass
 from datetime import UTC, datetime, timedelta, tzinfo
 from zoneinfo import ZoneInfo, ZoneInfoNotFoundError
+
+from batonpass.transcripts.events import Failed
 
 RATE_LIMIT = "rate_limit"
 QUOTA = "quota"
@@ -42,6 +45,14 @@ _LONGEST = 32 * 86400.0
 _HOUR = 3600.0
 _JUST = timedelta(minutes=10)  # no limit ends a whole day after it was hit: what a clock showed just now is meant
 _MINUTE = timedelta(minutes=1)
+
+
+@dataclass(frozen=True, slots=True)
+class TriesAgain:
+    """The agent's request failed and it makes another one by itself, saying nothing meanwhile."""
+
+    failed: Failed
+    at: float | None = None  # when it does so, where it tells
 
 
 def kind_of(kind: str, text: str) -> str | None:

@@ -22,6 +22,10 @@ class Usual:
 
     asks = True
 
+    permit_patches = False
+
+    wake: Callable[[], None] = staticmethod(lambda: None)
+
     def reader(self) -> Callable[[bytes], Iterable[Event]]:
         raise NotImplementedError
 

@@ -13,6 +13,7 @@ class RunningCycle(TypedDict):
     id: str
     step: str
     since: float | str
+    queued: NotRequired[bool]  # it waits for its turn among others
 
 
 class LastHandoff(TypedDict):

@@ -129,7 +129,7 @@ def _happening(row: SessionRow, now: float) -> Text | None:
     if cycle := row["cycle"]:
         since = moment(cycle["since"])
         for_how_long = "" if since is None else f" for {duration(round(max(now - since, 0)))}"
-        step = clean(cycle["step"]).replace("_", " ")
+        step = "waits for its turn" if cycle.get("queued") else clean(cycle["step"]).replace("_", " ")
         parts.append(Text(f"▶ passing the baton: {step}{for_how_long} (cycle {clean(cycle['id'])})", "bold magenta"))
     if row["state"] == "waiting":
         what = clean(row["waiting_for"] or "a dialog")

@@ -146,7 +146,9 @@ class Settings(HandoffKeys):
     tiny_task_tokens: Tokens = Field(default=2000, description="Tasks must be smaller in the critical zone.")
     reminder_minutes: Seconds = Field(default=10, description="How often the agent is reminded in the critical zone.")
     max_concurrent: Annotated[int, Field(ge=1)] = Field(default=2, description="Handoffs under way at once.")
-    cooldown_minutes: Annotated[float, Field(ge=0)] = Field(default=5, description="Least time between two handoffs.")
+    cooldown_minutes: Annotated[float, Field(ge=0)] = Field(
+        default=5, description="After a handoff that did not end well, the time until the next one may begin by itself."
+    )
     breaker_per_hour: Annotated[int, Field(ge=1)] = Field(
         default=3,
         description="After so many handoffs of a session in an hour it is paused and you are called.",

@@ -2,6 +2,8 @@
 
 from batonpass.cycle.case import Case
 from batonpass.cycle.moves import NEW_PROMPT, Outcome, Step
+from batonpass.supervisor import setback
+from batonpass.supervisor.signs import failure
 from batonpass.transcripts.events import Said
 
 
@@ -48,8 +50,9 @@ def worked(case: Case) -> bool:
 
 def went_on(case: Case) -> bool:
     """Whether an agent that could not be asked has been prompted since: its provider's refusal is no longer the end."""
-    conversation = case.watch.conversation
-    return conversation.failure is None or not conversation.waits_since(case.cycle.started)
+    watch = case.watch
+    known = setback.read(case.stage.store.get(setback.key(watch.session.id)))  # by which it was to be replaced
+    return failure(watch, known) is None or not watch.conversation.waits_since(case.cycle.started)
 
 
 def begin_again(case: Case) -> Outcome:

@@ -98,10 +98,10 @@ def _write(layout: Layout, path: Path, text: str) -> None:
 
 def fingerprint(facts: Facts) -> str | None:
     """A mark of the project's state: handoffs that all find the same one have brought nothing forward."""
-    if facts.git is None:
-        return None
-    digest = hashlib.sha256(str(facts.git.head).encode())
-    for path in facts.git.dirty:
+    if facts.git is None and not facts.touched:
+        return None  # nobody can tell: it may be work that writes nothing
+    digest = hashlib.sha256(str(facts.git.head if facts.git else None).encode())
+    for path in facts.git.dirty if facts.git else facts.touched:
         digest.update(path.encode())
         if names_secret_file(path):
             continue  # not even for a digest

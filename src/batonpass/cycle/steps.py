@@ -4,7 +4,7 @@ import logging
 from collections.abc import Awaitable, Callable
 from dataclasses import replace
 
-from batonpass.cycle import passing, returning, sealing, writing
+from batonpass.cycle import closing, passing, priming, returning, sealing, verifying, writing
 from batonpass.cycle.case import Case
 from batonpass.cycle.moves import Move, Outcome, Step, Way
 from batonpass.cycle.stage import Stage
@@ -23,10 +23,10 @@ _ACTS: dict[Step, Callable[[Case, Move], Awaitable[Outcome]]] = {
     Step.CHECK: writing.check,
     Step.SEAL: sealing.seal,
     Step.PASS: passing.hand_over,
-    Step.PRIME: passing.prime,
-    Step.VERIFY: passing.verify,
+    Step.PRIME: priming.prime,
+    Step.VERIFY: verifying.verify,
     Step.BACK: returning.bring_back,
-    Step.CLOSE: passing.close,
+    Step.CLOSE: closing.close,
 }
 # From the first ask to the close a cycle holds one of the places that `max_concurrent` gives. A new session needs none:
 # it may stand at a dialog for a while, and nobody else should have to wait for that.

@@ -44,7 +44,9 @@ async def hold_back(case: Case, label: str) -> Outcome | None:
         return None
     obstacle: NotReady | None = None
     try:
-        await case.stage.keys.ready(watch, case.config.timeouts.pass_)
+        # One that tries again by itself is busy for as long as it does.
+        working = bool(silent) and watch.tries_again is not None
+        await case.stage.keys.ready(watch, case.config.timeouts.pass_, working=working)
     except NotReady as found:
         obstacle = found
     if obstacle is not None and obstacle.code == GONE:

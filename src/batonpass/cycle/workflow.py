@@ -33,6 +33,8 @@ _RECOVERY_SECONDS, _RECOVERY_TRIES = 0.2, 20
 # A cycle that has closed is still under way for the engine until its end is written down, and a successor may be
 # full by then: refused at that moment, it would wait for a reading that an idle session never brings.
 _ENDING_SECONDS, _AGAIN_SECONDS = 5.0, 0.1
+# A cycle is given up that has outlived so many daemons without an end: it may be what kills them.
+_MOST_DAEMONS = 1_000
 _GIVEN_UP = ("ERROR", "CANCELLED", "MAX_RECOVERY_ATTEMPTS_EXCEEDED")
 
 
@@ -118,7 +120,7 @@ async def _patiently(stage: Stage, cycle: str, made: Callable[[], Awaitable[Outc
             await until_back(stage.store, stage.clock)
 
 
-@DBOS.workflow(name="cycle")
+@DBOS.workflow(name="cycle", max_recovery_attempts=_MOST_DAEMONS)
 async def _cycle(cycle: str, policy: dict[str, Any]) -> str:
     rules = _as_policy(policy)
     history: list[dict[str, Any]] = []

@@ -5,6 +5,7 @@ Every step looks before it acts, so that one that was cut off can simply be run 
 
 import asyncio
 import logging
+from collections.abc import Coroutine
 from pathlib import Path
 
 from batonpass import checkpoint
@@ -53,13 +54,14 @@ _LAG_SECONDS = 1.0  # the record may lag behind the stop hook
 async def prepare(case: Case, move: Move) -> Outcome:
     """Facts, a checkpoint and a draft from facts alone: whatever happens next, this much is kept.
 
-    An agent whose stop hook waits for our word is asked first, and the rest is done while it writes; one that writes
-    at once needs no draft, and its checkpoint is made with the seal.
+    An agent that can be asked at once is asked first, and the rest is done while it writes; one that writes at once
+    needs no draft, and its checkpoint is made with the seal.
     """
     case.watch.read()
     facts = await case.facts()
     missing = list(facts.missing)
-    if not case.watch.holding_stop:
+    at_once = case.watch.holding_stop or (case.watch.idle() and channel_of(case.watch) is Channel.API)
+    if not at_once:
         missing += await keep(case, facts)
     code = GONE if case.watch.gone else "ok"
     return Outcome(Step.PREPARE, code, "; ".join(missing), {"files": list(prompts.changed_files(facts))})
@@ -251,8 +253,9 @@ async def _given(case: Case, given: Delivery, step: Step) -> Outcome:
     def arrived() -> bool:
         return conversation.prompted(given.tag) is not None
 
+    giving = give(case.stage, case.watch, given, arrived, min(seconds, case.config.timeouts.safe_point))
     try:
-        seen = await give(case.stage, case.watch, given, arrived, min(seconds, case.config.timeouts.safe_point))
+        seen = await _above_a_net(case, giving)
     except NotReady as obstacle:
         case.stage.store.save_delivery(given.become(DeliveryState.WITHDRAWN, case.stage.clock.now()))
         if case.elsewhere:
@@ -261,6 +264,18 @@ async def _given(case: Case, given: Delivery, step: Step) -> Outcome:
     if not seen:
         return Outcome(step, NOT_SEEN, "the request was given, but the agent's record does not show it")
     return Outcome(step, data={"tag": given.tag, "channel": given.channel})
+
+
+async def _above_a_net(case: Case, giving: Coroutine[None, None, bool]) -> bool:
+    """Its result; checkpoint and draft are laid out meanwhile if it is not there soon and nobody did that yet."""
+    work = asyncio.ensure_future(giving)
+    work.add_done_callback(lambda _: case.watch.changed())
+    try:
+        if not await case.watch.until(work.done, _NET_SECONDS):
+            await keep(case)
+        return await work
+    finally:
+        work.cancel()
 
 
 async def wait(case: Case, move: Move) -> Outcome:

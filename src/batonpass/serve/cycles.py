@@ -61,6 +61,6 @@ class Cycles:
 
     async def breaker_reset(self, request: Mapping[str, Any]) -> object:
         watch = self.sessions.meant(request)
-        self.supervisor.starter.reset(watch.session.id)
+        self.supervisor.restraint.reset(watch)
         self.supervisor.consider(watch)
         return views.guard_record(self.supervisor, watch)

@@ -70,7 +70,7 @@ class Operations:
             self.daemon.spool.keep({**request, "at": at})  # heard again, whole, when the store is back
         if report.kind is HookKind.COMPACT:
             await self.daemon.prime_again(watch)
-        self.daemon.follow_files()
+        self.daemon.looks.follow()
         return None
 
 

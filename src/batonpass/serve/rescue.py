@@ -127,7 +127,7 @@ class Rescue:
 
         Whoever asks has seen its last turn fail on the screen, and its record lags behind that.
         """
-        self.daemon.take_news(watch)
+        self.daemon.looks.at(watch)
 
         def over() -> bool:
             return watch.gone or (watch.idle() and watch.conversation.failure is not None)

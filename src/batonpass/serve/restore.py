@@ -155,7 +155,7 @@ class Restore:
                 self.daemon.promises.make(watch, owed)
             await self.daemon.launcher.reopen_pane(watch, kick=kick, resume=before.agent_session, socket=socket)
             self.supervisor.persist(watch)
-            self.daemon.follow_files()
+            self.daemon.looks.follow()
             came = await came_back(watch, STARTED_SECONDS)
             if came is Came.ENDED:
                 return await self._refused(watch, before, death)

@@ -26,6 +26,10 @@ from batonpass.terminals.base import PaneInfo, TerminalError
 
 _NAME = re.compile(r"[^\w-]+")
 _LOOKS, _LOOK_SECONDS = 5, 0.5
+_UNHOOKED = (
+    "it was started without Baton's hooks: Baton follows it by its record, asks for a handoff only once its turn has "
+    "ended, and types what it has to say"
+)
 
 
 class Sessions:
@@ -92,7 +96,7 @@ class Sessions:
             way_out = _way_out(error.__cause__) if isinstance(error.__cause__, OSError) else ""
             raise Refusal(f"tmux could not open a pane for {name}: {str(error).rstrip('.')}{way_out}") from error
         self.supervisor.add(watch)
-        self.daemon.follow_files()
+        self.daemon.looks.follow()
         if watch.notice:
             await self.daemon.tell(watch.session.id, watch.notice)
         return {**views.session_record(watch), "attach": await self.attach(watch), "notice": watch.notice}
@@ -120,7 +124,7 @@ class Sessions:
         if watch.conversation.agent_session:  # so that going back to it some day is no clear
             self.supervisor.started(watch, watch.starts[-1].source, self.daemon.clock.now())
         self.supervisor.take_news(watch)
-        self.daemon.follow_files()
+        self.daemon.looks.follow()
         if watch.notice:
             await self.daemon.tell(watch.session.id, watch.notice)
         return {**views.session_record(watch), "attach": await self.attach(watch), "notice": watch.notice}
@@ -178,7 +182,7 @@ class Sessions:
         folder = self.daemon.launcher.folder(session.id)
         folder.mkdir(parents=True, mode=0o700)
         watch = Watch(session, agent, folder, found.env, self.daemon.clock)
-        watch.notice = found.notice
+        watch.notice = "; ".join(filter(None, (found.notice, _UNHOOKED if watch.hooks_run is False else None))) or None
         if found.agent_session is not None:
             watch.begin(found.agent_session, found.transcript, "resume", self.daemon.clock.now())
         watch.refresh()

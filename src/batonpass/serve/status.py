@@ -26,7 +26,7 @@ def status(daemon: Daemon, lately: Lately, request: Mapping[str, Any]) -> dict[s
     if wanted:
         watches, ended = _named(watches, str(wanted)), True
     for watch in watches:
-        daemon.take_news(watch)
+        daemon.looks.at(watch)
     shown = [_record(daemon, lately, watch) for watch in watches if ended or watch.session.state is not State.ENDED]
     told = _if_there(lambda: lately.ask("told", lambda: _notifications(daemon))) or []
     answer: dict[str, object] = {

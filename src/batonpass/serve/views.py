@@ -33,7 +33,7 @@ def kept_record(supervisor: Supervisor, watch: Watch) -> dict[str, object]:
     last = supervisor.store.last_handoff(session=watch.session.id)
     return {
         "guard": guard_record(supervisor, watch),
-        "cycle": _running(supervisor.store, watch.session),
+        "cycle": _running(supervisor.store, watch),
         "last_handoff": {"path": str(last.path), "number": last.number, "at": last.created} if last else None,
         "notice": _notice(supervisor.store, watch.session),
         "setback": setback_record(supervisor.store, watch.session),
@@ -77,7 +77,7 @@ def status_record(supervisor: Supervisor, watch: Watch, kept: Mapping[str, objec
 
 def guard_record(supervisor: Supervisor, watch: Watch) -> dict[str, object]:
     """What holds the session's next handoff back, if anything does."""
-    verdict = supervisor.starter.verdict(watch)
+    verdict = supervisor.restraint.verdict(watch)
     return {
         "session": watch.session.id,
         "name": watch.session.name,
@@ -89,8 +89,8 @@ def guard_record(supervisor: Supervisor, watch: Watch) -> dict[str, object]:
     }
 
 
-def _running(store: Store, session: Session) -> dict[str, object] | None:
-    cycle = store.running_cycle(session.id)
+def _running(store: Store, watch: Watch) -> dict[str, object] | None:
+    cycle = store.running_cycle(watch.session.id)
     if cycle is None:
         return None
     steps = store.steps(cycle.id)
@@ -98,6 +98,7 @@ def _running(store: Store, session: Session) -> dict[str, object] | None:
         "id": cycle.id,
         "step": steps[-1].step if steps else "prepare",
         "since": steps[-1].started if steps else cycle.started,
+        "queued": watch.queued,
     }
 
 

@@ -15,7 +15,7 @@ that is made when the fault strikes and keeps it from striking again, also in an
 | drop_enter | an Enter is not heard | |
 | lose_hook | a hook is not run | `hook` |
 | background | a shell runs on and starts a turn when it ends | `command`, or it ends after the next clear |
-| api_error | the model fails | `error`, as in `Reply.error`, and `text`, the provider's words |
+| api_error | the model fails | `error`, as in `Reply.error`, `text`, the provider's words, `at`: prompt or tool |
 | slow_start | starts late | `seconds` |
 | control | prints control sequences | `text` |
 """

@@ -188,7 +188,7 @@ class Turns:
         if full:
             yield from self.compact("auto")
         reply = self.brain.reply(self.talk.asked(results))
-        if fault := self.faults.strike("api_error"):
+        if fault := self.faults.strike("api_error", at="tool" if results else "prompt"):
             told = agent_faults.text(fault, "text", "")
             reply = Reply(told, error=agent_faults.text(fault, "error", "overloaded"))
         if reply.error == "too_long" and self.options.compact and self.talk.used is not None:

@@ -29,6 +29,7 @@ class Reply:
     chunks: int = 1
     chunk_delay: float = 0.0
     error: str | None = None  # rate_limit, overloaded, server, authentication, too_long, cut_before, cut_mid
+    retry_after: float | None = None  # of an error: the seconds after which it tells the agent to ask again
 
 
 @dataclass(frozen=True, slots=True)

@@ -75,7 +75,7 @@ class _Handler(BaseHTTPRequestHandler):
         elif answer.reply.error not in (None, "cut_mid"):
             mind = self.server.mind
             status, failure = mind.wire.error(str(answer.reply.error), answer.used, mind.window, answer.reply.text)
-            self._json(failure, status)
+            self._json(failure, status, retry_after=answer.reply.retry_after)
         elif request.stream:
             self._stream(answer)
         else:
@@ -98,11 +98,15 @@ class _Handler(BaseHTTPRequestHandler):
                 self._pause(answer.reply.chunk_delay)
         self.wfile.write(b"0\r\n\r\n")
 
-    def _json(self, answer: dict[str, Any], status: int = 200, *, body: bool = True) -> None:
+    def _json(
+        self, answer: dict[str, Any], status: int = 200, *, body: bool = True, retry_after: float | None = None
+    ) -> None:
         data = json.dumps(answer).encode()
         self.send_response(status)
         self.send_header("content-type", "application/json")
         self.send_header("content-length", str(len(data) if body else 0))
+        if retry_after is not None:
+            self.send_header("retry-after", f"{retry_after:g}")
         self.end_headers()
         if body:
             self.wfile.write(data)

@@ -10,15 +10,16 @@ from batonpass.agents.base import HookKind, HookReport
 from batonpass.clock import Clock
 from batonpass.cycle.moves import Step
 from batonpass.ladder import UNKNOWN, Action, Decision, History, Ladder, decide
-from batonpass.reading import Forecast, Reading, Source
+from batonpass.reading import Reading, Source
 from batonpass.session import Session, State
 from batonpass.store import Store
 from batonpass.supervisor.conversation import News
 from batonpass.supervisor.known import Known
 from batonpass.supervisor.line import status_line
 from batonpass.supervisor.offers import Offers
+from batonpass.supervisor.restraint import Restraint
 from batonpass.supervisor.settings import Settings
-from batonpass.supervisor.starter import Starter, born_full_sentence, frequent_sentence
+from batonpass.supervisor.starter import Starter
 from batonpass.supervisor.watch import STARTS_KEPT, Started, Watch
 from batonpass.transcripts.events import Compacted
 
@@ -39,7 +40,6 @@ class Standing:
     agent_session: str
     history: History = field(default_factory=History)
     decision: Decision | None = None
-    futile: bool = False  # born above the threshold: another handoff would not help
     saved: Session | None = None
     line: str = ""
 
@@ -54,8 +54,10 @@ class Supervisor:
         self.store, self.clock, self.config, self.notify = store, clock, config, notify
         self.watches: dict[str, Watch] = {}
         self.starter = Starter(store, clock, config)
+        self.restraint = Restraint(store, clock, self.starter, self.ladder, self._tell_later)
         self.known = Known(config)
         self._standing: dict[str, Standing] = {}
+        self._in_cycle: set[str] = set()  # sessions that were seen with a cycle under way
         self._tasks: set[asyncio.Future[object]] = set()
 
     def watch(self, session: str) -> Watch | None:
@@ -72,6 +74,8 @@ class Supervisor:
             if watch.session.state is State.ENDED and watch.step is None and (watch.session.ended or 0.0) < before:
                 del self.watches[id]
                 self._standing.pop(id, None)
+                self.restraint.forget(id)
+                self._in_cycle.discard(id)
 
     def standing(self, watch: Watch) -> Standing:
         """The decisions of the live conversation; another conversation starts anew."""
@@ -116,6 +120,7 @@ class Supervisor:
         """Move along when the agent itself says that another conversation is in front."""
         if watch.follow_word():
             self.started(watch, watch.starts[-1].source, self.clock.now(), by_word=True)
+            self.persist(watch)
 
     def started(self, watch: Watch, source: str | None, at: float, *, by_word: bool = False) -> None:
         """Keep that a conversation began: after a crash it tells whether the baton was passed, and who told of it."""
@@ -246,9 +251,7 @@ class Supervisor:
             return
         standing, now = self.standing(watch), self.clock.now()
         first = standing.decision is None
-        if first:
-            self._judge(watch, standing)
-        history = replace(standing.history, growth=watch.growth)
+        history = replace(standing.history, growth=watch.growth, raised=self.restraint.raised(watch))
         decision = decide(reading, watch.forecast, history, self.ladder(watch), now)
         changed = first or (standing.decision is not None and standing.decision.zone != decision.zone)
         standing.history = history.after(decision, now)
@@ -258,27 +261,30 @@ class Supervisor:
         self.show_line(watch)
         self._remark(watch, decision)
         if decision.hand_off or decision.force:
-            self._due(watch, standing, decision)
+            self._due(watch, decision)
 
-    def _due(self, watch: Watch, standing: Standing, decision: Decision) -> None:
+    def consider_again(self) -> None:
+        """Decide anew for every session whose cycle is over, or whose handoff was held back for a while: one that idles
+        brings no reading."""
+        for watch in list(self.watches.values()):
+            if watch.step is not None:
+                self._in_cycle.add(watch.session.id)
+            elif not watch.gone and (watch.session.id in self._in_cycle or self.restraint.is_over(watch)):
+                self._in_cycle.discard(watch.session.id)
+                self.consider(watch)
+
+    def _due(self, watch: Watch, decision: Decision) -> None:
         """A handoff is due: start it, unless a guard holds the session back."""
         if not self.starter.may_start(watch):
             return
         if self._only_guessed(watch):
             self.spawn(self._consider_later(watch))
             return
-        if not standing.futile and watch.session.chain and self._born_full(watch, standing):
-            standing.futile = True
-            self._tell_once(watch, "futile", born_full_sentence(watch, decision))
-        if standing.futile:
+        if self.restraint.holds(watch, decision):
             return
-        verdict = self.starter.verdict(watch)
-        if verdict.free:
-            self.known.look_ahead(watch)  # while the engine starts
-            self.starter.claim(watch)
-            self.spawn(self.starter.start(watch, decision.reason.rstrip("."), force=decision.force))
-        elif sentence := self.starter.pause_to_tell(watch, verdict):
-            self.spawn(self.tell(watch, sentence))
+        self.known.look_ahead(watch)  # while the engine starts
+        self.starter.claim(watch)
+        self.spawn(self.starter.start(watch, decision.reason.rstrip("."), force=decision.force))
 
     def _only_guessed(self, watch: Watch) -> bool:
         """Whether the window is a guess that the agent will settle in a moment; nothing is cleared on a guess."""
@@ -327,34 +333,8 @@ class Supervisor:
             )
             Offers(watch.folder, watch.agent).note(watch.conversation.agent_session, text)
 
-    def _judge(self, watch: Watch, standing: Standing) -> None:
-        """At the start of a conversation: handoffs that follow each other too quickly put the next one off."""
-        verdict = self.starter.verdict(watch)
-        standing.history = replace(standing.history, raised=verdict.raised)
-        if verdict.raised:
-            self._tell_once(watch, "frequent", frequent_sentence(watch, verdict))
-
-    def _born_full(self, watch: Watch, standing: Standing) -> bool:
-        """A successor that is above the threshold after its first response would hand off for ever.
-
-        By its own record: the first reading that is seen may come late, from a daemon that was away.
-        """
-        first, reading = watch.conversation.first_used, watch.reading
-        if first is None and watch.readings and watch.conversation.prompts < 2:
-            first = watch.readings[0].used
-        if first is None or reading is None:
-            return False
-        begun, nothing = replace(reading, used=first), Forecast(None, None, None)
-        raised = History(raised=standing.history.raised)
-        at_first = decide(begun, nothing, raised, self.ladder(watch), self.clock.now())
-        return at_first.hand_off or at_first.force
-
-    def _tell_once(self, watch: Watch, topic: str, text: str) -> None:
-        """Tell a person, once for each conversation, also if the daemon is restarted meanwhile."""
-        key, conversation = f"told {topic} {watch.session.id}", watch.conversation.agent_session
-        if self.store.get(key) != conversation:
-            self.store.put(key, conversation)
-            self.spawn(self.tell(watch, text))
+    def _tell_later(self, watch: Watch, text: str) -> None:
+        self.spawn(self.tell(watch, text))
 
     async def tell(self, watch: Watch, text: str) -> None:
         await self.notify(watch.session.id, text)

@@ -30,10 +30,10 @@ from batonpass.session import State
 from batonpass.store import CycleRecord, Store, StoreAway, StoreError, default_url, open_store
 from batonpass.supervisor import state
 from batonpass.supervisor.act import Supervisor
-from batonpass.supervisor.files import Files, Owners
 from batonpass.supervisor.health import Health
 from batonpass.supervisor.keys import Keys
 from batonpass.supervisor.launch import PaneLauncher
+from batonpass.supervisor.looks import Looks
 from batonpass.supervisor.outage import Outage
 from batonpass.supervisor.panes import Panes
 from batonpass.supervisor.promises import Promises
@@ -71,7 +71,7 @@ class Daemon:
         lease = StoreLease(self.store, self.host) if self.store.shared else None
         self._panes = Panes()
         self.supervisor = Supervisor(self.store, self.clock, self.config, self.tell)
-        self.launcher = PaneLauncher(root, self.host, self.clock, self.terminal)
+        self.launcher = PaneLauncher(root, self.host, self.clock, self.terminal, self.tell)
         probe, hold = _rehearsal(root, env)
         self.stage = Stage(
             store=self.store,
@@ -96,7 +96,7 @@ class Daemon:
         self.outage = Outage(self.store, self.clock, self._catch_up)
         self._tidy = Tidy(self.supervisor, self.store, self.config, root, self.host)
         self._beaten = 0.0
-        self._owners = Owners()
+        self.looks = Looks(self.supervisor, self.launcher.draft_dir)
         self._stopping = asyncio.Event()
         self._last_needed = self.clock.ticks()
 
@@ -150,8 +150,7 @@ class Daemon:
         from batonpass.serve.operations import Operations
 
         operations = self._operations = Operations(self)
-        self._files = Files(self._changed)
-        self._files.start()
+        self.looks.start()
         for session in self.store.sessions(live=True, host=self.host):
             self.supervisor.reopen(self.launcher.reopen(session))
         await self._health.look()
@@ -164,7 +163,7 @@ class Daemon:
         self._note_argv()
         for number in (signal.SIGTERM, signal.SIGINT):
             asyncio.get_running_loop().add_signal_handler(number, self.stop)
-        self.follow_files()
+        self.looks.follow()
         await self._catch_up()
         log.info("baton %s watches %d sessions", __version__, len(self.supervisor.watches))
         try:
@@ -206,7 +205,9 @@ class Daemon:
         """One round. While the database is away sessions are still looked at, and what is found is kept."""
         away = await self.outage.lasts()
         await self._health.look()
-        self.follow_files()
+        self.looks.follow()
+        if not away:
+            self.supervisor.consider_again()
         if not away and (self._looking_at_setbacks is None or self._looking_at_setbacks.done()):
             # Beside the look round: somebody may have to be waited for before anything can be typed.
             self._looking_at_setbacks = asyncio.create_task(self._look_at_setbacks())
@@ -249,40 +250,6 @@ class Daemon:
         (self.home / "run" / "stopped").unlink(missing_ok=True)
         argv = [sys.executable, "-m", "batonpass._entry", "daemon", "run"]
         write_private(self.home / "run" / "daemon.argv", "\0".join(argv), durable=False)
-
-    # -- files ---------------------------------------------------------------------------------------
-
-    def follow_files(self) -> None:
-        """Follow the folders of every live session's own files."""
-        owners = Owners()
-        for watch in self.supervisor.watches.values():
-            if not watch.gone:
-                own = watch.agent.state_files(watch.binding)
-                files = [path for path in own if not path.is_dir()]
-                folders = [self.launcher.draft_dir(watch), *(path for path in own if path.is_dir())]
-                if watch.conversation.transcript is not None:
-                    files.append(watch.conversation.transcript)
-                    folders.append(watch.conversation.transcript.parent)  # where the next conversation's will be
-                owners.add(watch.session.id, files, folders)
-        self._owners = owners
-        self._files.want(owners.folders)
-
-    def _changed(self, files: frozenset[Path]) -> None:
-        for session in self._owners.of(files):
-            watch = self.supervisor.watch(session)
-            if watch is not None:
-                self.take_news(watch)
-                watch.changed()
-                self.supervisor.known.follow(watch)
-
-    def take_news(self, watch: Watch) -> None:
-        """Look at a session now; what the store cannot take part in is made up for when it is back."""
-        try:
-            watch.refresh()
-            self.supervisor.follow_word(watch)
-            self.supervisor.take_news(watch)
-        except StoreAway:
-            log.debug("%s is considered again when the store is back", watch.session.name)
 
 
 def _rehearsal(root: Path, env: Mapping[str, str]) -> tuple[Probe, Hold]:

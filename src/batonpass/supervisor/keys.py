@@ -51,8 +51,8 @@ class Keys:
         self._clock = clock
         self._probe = probe
 
-    async def obstacle(self, watch: Watch) -> NotReady | None:
-        """Why nothing may be typed now; None when the agent is idle at an empty box."""
+    async def obstacle(self, watch: Watch, *, working: bool = False) -> NotReady | None:
+        """Why nothing may be typed now; None when the agent is idle, or `working`, at an empty box."""
         if watch.session.pane is not None:
             with suppress(TerminalError):  # told below, if it lasts
                 watch.see_title((await self._terminal.info(watch.session.pane)).title)
@@ -65,7 +65,7 @@ class Keys:
             return NotReady(DIALOG, f"the agent waits for a person: {watch.status.waiting_for or 'a dialog'}")
         if watch.left_for is not None:
             return moved()
-        if not watch.idle():
+        if not watch.idle() and not (working and watch.working()):
             return NotReady(BUSY, f"the agent says it is {watch.status.state}")
         return await self._look(watch)
 
@@ -93,19 +93,22 @@ class Keys:
             return NotReady(DIALOG, "the screen shows no input box")
         return None
 
-    async def ready(self, watch: Watch, seconds: float, own: str | None = None, sent: str | None = None) -> bool:
+    async def ready(
+        self, watch: Watch, seconds: float, own: str | None = None, sent: str | None = None, *, working: bool = False
+    ) -> bool:
         """Return when the session can be typed into; raises NotReady with the last obstacle after that time.
 
         True when the box holds `own`, a text of ours that could not be sent before; else it is empty. `sent` is one
         that we have just sent, and that may still be seen for a moment: nobody else has typed it. What is to be typed
-        is meant for the conversation that is followed now: another one does not become ready for it.
+        is meant for the conversation that is followed now: another one does not become ready for it. With `working` a
+        turn may be under way: nothing is to be typed then, and only what a person has typed is waited for.
         """
         meant = watch.conversation
         deadline = self._clock.ticks() + seconds
         reading_since: float | None = None
         looked, typed_in = 0, False
         while True:
-            obstacle = await self.obstacle(watch)
+            obstacle = await self.obstacle(watch, working=working)
             if watch.conversation is not meant:
                 raise moved()
             if obstacle is None and not typed_in:

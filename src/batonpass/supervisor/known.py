@@ -4,6 +4,7 @@ import asyncio
 from pathlib import Path
 from weakref import WeakKeyDictionary
 
+from batonpass.clock import Clock
 from batonpass.facts.gather import Followed
 from batonpass.facts.kept import Kept
 from batonpass.facts.model import Facts
@@ -12,6 +13,8 @@ from batonpass.project import Project
 from batonpass.supervisor.conversation import Conversation
 from batonpass.supervisor.settings import Settings
 from batonpass.supervisor.watch import Watch
+
+_LEISURE_SECONDS = 0.25  # agents write many lines at a time, and a handoff reads the last ones itself
 
 
 class Known:
@@ -28,7 +31,7 @@ class Known:
         """Take in, beside the event loop, what the session's transcript has grown by; done when that is done."""
         self._due[watch.conversation] = watch
         if self._following is None or self._following.done():
-            self._following = asyncio.create_task(self._follow())
+            self._following = asyncio.create_task(self._follow(watch.clock))
         return self._following
 
     def look_ahead(self, watch: Watch) -> None:
@@ -37,9 +40,10 @@ class Known:
         if kept is not None:
             self._ahead = asyncio.create_task(asyncio.to_thread(kept.look_ahead, watch.clock.now()))
 
-    async def _follow(self) -> None:
-        """One transcript at a time, so that a long one costs others nothing but a little time."""
+    async def _follow(self, clock: Clock) -> None:
+        """A moment later, and one transcript at a time, so that a long one costs others nothing but a little time."""
         await asyncio.to_thread(warm)
+        await clock.sleep(_LEISURE_SECONDS)
         while self._due:
             conversation, watch = self._due.popitem()
             kept = self._of(watch, conversation)

@@ -5,7 +5,7 @@ import os
 import secrets
 import shutil
 import sys
-from collections.abc import Callable, Mapping
+from collections.abc import Awaitable, Callable, Mapping
 from contextlib import suppress
 from dataclasses import dataclass, replace
 from pathlib import Path
@@ -50,10 +50,21 @@ class Request:
 
 
 class PaneLauncher:
-    """Writes the launch file of a session and has its pane become the agent."""
+    """Writes the launch file of a session and has its pane become the agent.
 
-    def __init__(self, home: Path, host: str, clock: Clock, terminal: Callable[[str], Terminal]) -> None:
-        self._home, self._host, self._clock, self._terminal = home, host, clock, terminal
+    `tell` is given what a person should know of how an agent was started again: session, sentence. At its first
+    start whoever asked for it tells that.
+    """
+
+    def __init__(
+        self,
+        home: Path,
+        host: str,
+        clock: Clock,
+        terminal: Callable[[str], Terminal],
+        tell: Callable[[str, str], Awaitable[None]],
+    ) -> None:
+        self._home, self._host, self._clock, self._terminal, self._tell = home, host, clock, terminal, tell
 
     def folder(self, session: str) -> Path:
         return Path(session_folder(str(self._home), session))
@@ -140,6 +151,7 @@ class PaneLauncher:
         await end(left, self._clock)
         watch.session = replace(watch.session, pane=info.ref, pid=info.pid, state=State.STARTING)
         self._starts(watch)
+        await self._note(watch, launch)
         return launch.agent_session
 
     async def reopen_pane(self, watch: Watch, *, kick: str | None, resume: str | None, socket: str) -> None:
@@ -153,6 +165,13 @@ class PaneLauncher:
             session, name=info.session_name, pane=info.ref, pid=info.pid, state=State.STARTING, ended=None
         )
         self._starts(watch)
+        await self._note(watch, launch)
+
+    async def _note(self, watch: Watch, launch: Launch) -> None:
+        """Say what holds for this start, as it was said at the first."""
+        watch.notice = launch.notice
+        if launch.notice:
+            await self._tell(watch.session.id, launch.notice)
 
     def _starts(self, watch: Watch) -> None:
         """Another process: what the one before said of itself does not hold for it."""

@@ -2,7 +2,7 @@
 
 import json
 import os
-from collections.abc import Sequence
+from collections.abc import Collection, Sequence
 from contextlib import suppress
 from pathlib import Path
 
@@ -54,18 +54,22 @@ class Offers:
 
     def prime(self, sources: Sequence[str], parts: Sequence[str]) -> None:
         """Lay out the handoff for conversations that begin in one of these ways."""
-        self.unprime(sources)
-        for source in sources:
-            for number, part in enumerate(parts, start=1):
-                self._lay(prime_file(source, number), self._agent.render_prime(part))
+        laid = {prime_file(source, number): part for source in sources for number, part in enumerate(parts, start=1)}
+        for name, part in laid.items():
+            self._lay(name, self._agent.render_prime(part))
+        # Afterwards: a conversation that begins at this very moment must find one.
+        self._unprime(sources, keep=laid)
 
     def primed(self, source: str) -> bool:
         """Whether a handoff lies ready for conversations that begin in this way."""
         return (self.folder / prime_file(source, 1)).exists()
 
     def unprime(self, sources: Sequence[str]) -> None:
+        self._unprime(sources, keep=())
+
+    def _unprime(self, sources: Sequence[str], keep: Collection[str]) -> None:
         for path in self.folder.glob("prime.*"):
-            if path.name.split(".")[1] in sources:
+            if path.name.split(".")[1] in sources and path.name not in keep:
                 self._drop(path.name)
 
     def permit(self, folder: Path) -> None:
@@ -74,6 +78,7 @@ class Offers:
             "folder": os.path.realpath(folder),
             "tools": list(self._agent.permit_tools),
             "path_at": list(self._agent.permit_path_at),
+            "patches": self._agent.permit_patches,
             "stdout": self._agent.render_permit(),
         }
         self._lay("permit.json", json.dumps(rule))

@@ -9,12 +9,13 @@ from dataclasses import asdict, dataclass, field
 from enum import StrEnum
 from typing import Any
 
-from batonpass.agents.setbacks import OVERLOADED, RATE_LIMIT, SIGN_IN
+from batonpass.agents.setbacks import OVERLOADED, QUOTA, RATE_LIMIT, SIGN_IN, TriesAgain, kind_of, resets_at
 from batonpass.config.schema import Quota
 
 FIRST_SECONDS = 30.0  # of the back-off where nobody says how long it lasts
 MOST_TRIES = 5
 _MOST_DOUBLINGS = 10
+_OWN_PACE_SECONDS = 60.0  # an agent's own back-off; a next try that is farther off was told by its provider
 
 
 class Phase(StrEnum):
@@ -41,6 +42,8 @@ class Setback:
     cycle: str | None = None  # and the cycle that sees to it; chosen before it is started
     missed: int = 0  # switches that did not happen since the work went on last,
     because: str = ""  # and what kept the last of them
+    own: bool = False  # the agent was to try again by itself: no end of a turn stands in its record,
+    talk: str = ""  # and it was refused in this conversation; "" where that is not known
 
     def away(self, agent: str) -> bool:
         return self.first is not None and agent != self.first
@@ -93,6 +96,22 @@ def serves_again(kind: str, resets: float | None, tries: int, now: float, limits
     return max(resets, min(now + _pause(tries - 1), later)) if tries else resets
 
 
+def tried_again(again: TriesAgain, now: float, limits: Quota) -> float:
+    """When an agent may be served that tries again by itself: then, or later where its provider says so.
+
+    The end of a quota is none that an agent's own pace would tell.
+    """
+    kind, resets = kind_of(again.failed.kind, again.failed.text) or "", resets_at(again.failed.text, again.failed.at)
+    own = None if again.at is None or (kind == QUOTA and again.at < now + _OWN_PACE_SECONDS) else again.at
+    known = [date for date in (resets, own) if date is not None]
+    return max(known) if known else serves_again(kind, None, 0, now, limits)
+
+
+def is_near(date: float, now: float, limits: Quota) -> bool:
+    """Whether a provider that serves again then is waited for."""
+    return date <= now + 60 * limits.wait_minutes
+
+
 def _pause(tries: int) -> float:
     return FIRST_SECONDS * float(2 ** min(tries, _MOST_DOUBLINGS))
 
@@ -105,7 +124,7 @@ def put_off(missed: int, now: float, limits: Quota) -> float:
 def choose(kind: str, back: float, now: float, others: Mapping[str, float], limits: Quota) -> Wait | Switch | Call:
     """What to do about an agent that may serve at `back`. `others` can go on from their dates, by preference."""
     waits = kind != SIGN_IN  # that comes back by no waiting
-    if waits and back <= now + 60 * limits.wait_minutes:
+    if waits and is_near(back, now, limits):
         return Wait(back)
     for name, date in others.items():
         if date <= now:

@@ -6,13 +6,14 @@ import secrets
 from collections.abc import Awaitable, Callable
 from dataclasses import replace
 
-from batonpass.agents.setbacks import OVERLOADED, QUOTA, RATE_LIMIT, SIGN_IN, kind_of, resets_at
+from batonpass.agents.setbacks import OVERLOADED, QUOTA, RATE_LIMIT, SIGN_IN, TriesAgain, kind_of, resets_at
 from batonpass.clock import iso
+from batonpass.config.schema import Quota
 from batonpass.cycle.giving import channel_of
 from batonpass.delivery import Delivery, tag
 from batonpass.handoff import prompts
 from batonpass.session import State
-from batonpass.store import CycleRecord, CycleState
+from batonpass.store import CycleRecord
 from batonpass.supervisor.act import Supervisor
 from batonpass.supervisor.keys import NotReady
 from batonpass.supervisor.setback import (
@@ -23,14 +24,17 @@ from batonpass.supervisor.setback import (
     Switch,
     Wait,
     choose,
+    is_near,
     kept,
     key,
     put_off,
     read,
     serves_again,
+    tried_again,
 )
+from batonpass.supervisor.signs import died_unserved, failure, is_back, refused_until, was_cut_off, went_on
 from batonpass.supervisor.watch import Watch
-from batonpass.transcripts.events import Failed, Prompted, TurnEnded
+from batonpass.transcripts.events import Failed
 
 log = logging.getLogger(__name__)
 
@@ -64,8 +68,9 @@ class Setbacks:
 
     async def look(self) -> None:
         for watch in list(self._supervisor.watches.values()):
-            known, failed = self.of(watch.session.id), _failed(watch)
-            new = failed is not None and failed.at != known.at
+            known = self.of(watch.session.id)
+            failed = failure(watch, known)
+            new = failed is not None and (failed.at != known.at or is_back(watch, known))
             if (new or known.phase is not Phase.WELL) and self._at_rest(watch):
                 await self._look_at(watch, known, failed, new)
 
@@ -86,12 +91,14 @@ class Setbacks:
             case Phase.SWITCHING:
                 await self._switching(watch, known, failed)
             case _ if failed is not None and new:
-                if watch.idle():
+                if watch.tries_again is not None:
+                    await self._refused(watch, known, watch.tries_again)
+                elif watch.idle():
                     await self._struck(watch, known, failed)
             case Phase.WAITING if failed is None:
-                if _went_on(watch, known):
+                if known.own or went_on(watch, known):
                     self._keep(watch, known.served(watch.session.agent))
-            case Phase.WAITING if self._due(known) and watch.idle():
+            case Phase.WAITING if self._due(known) and (watch.idle() or watch.tries_again):
                 await self._waited(watch, known)
             case Phase.AWAY if not known.away(watch.session.agent):  # a person has gone back
                 self._keep(watch, known.served(watch.session.agent))
@@ -109,23 +116,34 @@ class Setbacks:
         """A turn has ended with an error of the provider's."""
         kind, now, agent = kind_of(failed.kind, failed.text) or "", self._clock.now(), watch.session.agent
         tries = known.tries if known.phase is Phase.WAITING else 0
-        limits = self._supervisor.config(watch.session.project).quota
+        limits = self._limits(watch)
         back = serves_again(kind, resets_at(failed.text, failed.at or now), tries, now, limits)
         down = {name: until for name, until in known.down.items() if until > now}
+        known = replace(known, own=False, talk="")
         struck = replace(known, at=failed.at, kind=kind, tries=tries + 1, down={**down, agent: back})
         await self._act(watch, struck, quiet=tries > 0)
+
+    async def _refused(self, watch: Watch, known: Setback, again: TriesAgain) -> None:
+        """A request has failed, and the agent will make it again: a time that is near is its own to wait for."""
+        now, agent, limits = self._clock.now(), watch.session.agent, self._limits(watch)
+        kind, back = kind_of(again.failed.kind, again.failed.text) or "", tried_again(again, now, limits)
+        down = {name: until for name, until in known.down.items() if until > now}
+        known = replace(known, own=True, talk=watch.conversation.agent_session)
+        refused = replace(known, at=again.failed.at, kind=kind, down={**down, agent: back})
+        await self._act(watch, refused, quiet=is_near(back, now, limits))
 
     async def _act(self, watch: Watch, known: Setback, *, quiet: bool = False) -> None:
         """Do what the dates say: wait, have another agent go on, or call a person."""
         agent, now, what = watch.session.agent, self._clock.now(), _WORDS.get(known.kind, "an error")
         back = math.inf if watch.gone else known.down.get(agent, now)  # the dead are not waited for
-        limits = self._supervisor.config(watch.session.project).quota
+        limits = self._limits(watch)
         match choose(known.kind, back, now, self._others(watch, known), limits):
             case Wait(until) if not watch.gone:
                 mark = tag(secrets.token_hex(4), _AGAIN, known.tries)
                 self._keep(watch, replace(known, phase=Phase.WAITING, until=until, mark=mark, to=None, cycle=None))
-                then = "it is told to go on" if until >= back else "somebody else can go on"
-                if not quiet:
+                own = "it tries again by itself" if watch.tries_again else "it is told to go on"
+                then = own if until >= back else "somebody else can go on"
+                if not quiet and until != known.until:  # a later daemon does not tell it again
                     why = f", and {known.because}" if known.because else ""
                     await self._tell(watch, f"{agent} stopped because of {what}{why}; {then} at {iso(until)}")
             case Switch(to):
@@ -149,7 +167,8 @@ class Setbacks:
     async def _waited(self, watch: Watch, known: Setback) -> None:
         """The wait is over: for the agent itself, or for somebody else."""
         if known.kind != SIGN_IN and known.down.get(watch.session.agent, 0.0) <= self._clock.now():
-            await self._again(watch, known)
+            if watch.tries_again is None:  # else it is about to ask by itself
+                await self._again(watch, known)
         else:
             await self._act(watch, known, quiet=True)
 
@@ -194,7 +213,10 @@ class Setbacks:
     async def _switching(self, watch: Watch, known: Setback, failed: Failed | None) -> None:
         """No cycle is under way: it has changed hands, or the cycle ended otherwise, or it was never begun."""
         agent, to, tried = watch.session.agent, known.to or "", self._store.cycle(known.cycle or "")
-        if agent == to and not _died_unserved(watch, tried):
+        if failed is None and tried is not None and was_cut_off(watch, known, tried):
+            known = replace(known, at=self._clock.now(), talk=watch.conversation.agent_session)
+            failed = Failed(known.at, known.kind, "")
+        if agent == to and not died_unserved(watch, tried):
             self._keep(watch, known.served(agent))
         elif tried is not None:
             await self._missed(watch, known, failed, tried)
@@ -205,23 +227,26 @@ class Setbacks:
 
     async def _missed(self, watch: Watch, known: Setback, failed: Failed | None, tried: CycleRecord) -> None:
         """The heir did not take over: whoever serves by the dates is next, and it is not this one for a while."""
-        now, limits, to = self._clock.now(), self._supervisor.config(watch.session.project).quota, known.to or ""
+        now, limits, to = self._clock.now(), self._limits(watch), known.to or ""
         heir_died = watch.session.agent == to
         if failed is None and not heir_died:
             self._keep(
                 watch,
-                _with_down(known.served(watch.session.agent), {to: _refused_until(tried) or put_off(0, now, limits)}),
+                _with_down(known.served(watch.session.agent), {to: refused_until(tried) or put_off(0, now, limits)}),
             )
             return
         if failed is not None and failed.at != known.at and not tried.data.get("started") and not watch.gone:
             # It was prompted meanwhile and therefore left alone: what its provider says now is acted on as at first.
             self._keep(watch, known.served(watch.session.agent))
             return
-        later = _refused_until(tried) or put_off(known.missed, now, limits)
+        later = refused_until(tried) or put_off(known.missed, now, limits)
         # One that was started can do nothing for the others; where none was, the reason holds for all of them.
         names = [to] if tried.data.get("started") else self._others(watch, known)
         missed = replace(_with_down(known, dict.fromkeys(names, later)), missed=known.missed + 1)
         await self._act(watch, replace(missed, because=tried.note or ""))
+
+    def _limits(self, watch: Watch) -> Quota:
+        return self._supervisor.config(watch.session.project).quota
 
     def _keep(self, watch: Watch, setback: Setback) -> None:
         self._known[watch.session.id] = setback
@@ -235,36 +260,3 @@ def _with_down(known: Setback, more: dict[str, float]) -> Setback:
     """Those agents do not serve before these dates, at the least."""
     dates = {name: max(date, known.down.get(name, 0.0)) for name, date in more.items()}
     return replace(known, down={**known.down, **dates})
-
-
-def _refused_until(tried: CycleRecord) -> float | None:
-    """When the heir of a cycle serves again, where its provider has said so."""
-    refused = tried.data.get("refused")
-    until = refused.get("until") if isinstance(refused, dict) else None
-    return float(until) if isinstance(until, int | float) else None
-
-
-def _died_unserved(watch: Watch, tried: CycleRecord | None) -> bool:
-    """Whether the heir of a cycle is dead and was not served: it gave no receipt, right or wrong."""
-    if not watch.gone or tried is None:
-        return False
-    answered = tried.state is CycleState.UNVERIFIED and not tried.data.get("refused")
-    return tried.state is not CycleState.DONE and not answered
-
-
-def _failed(watch: Watch) -> Failed | None:
-    """The provider's failure that the last turn ended with; None when it ended otherwise, or another has begun."""
-    last = watch.conversation.failure
-    return last if last is not None and kind_of(last.kind, last.text) else None
-
-
-def _went_on(watch: Watch, known: Setback) -> bool:
-    """Whether the agent has done something since the failure; that it was prompted is nothing yet."""
-    events = watch.conversation.log
-    place = max((n for n, event in enumerate(events) if isinstance(event, Failed) and event.at == known.at), default=-1)
-    prompted = False
-    for event in events[place + 1 :]:
-        if not isinstance(event, Prompted | TurnEnded) or (prompted and isinstance(event, TurnEnded)):
-            return True
-        prompted = prompted or isinstance(event, Prompted)
-    return False

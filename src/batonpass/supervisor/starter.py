@@ -8,7 +8,6 @@ from batonpass.clock import Clock, iso
 from batonpass.cycle.moves import Policy, Step, Way
 from batonpass.delivery import Channel, Delivery, DeliveryState, tag
 from batonpass.handoff.redact import patterns, redact
-from batonpass.ladder import Decision
 from batonpass.session import State
 from batonpass.store import CycleRecord, CycleState, Store
 from batonpass.supervisor.guards import BREAKER, COOLING, Limits, Verdict, judge
@@ -189,30 +188,6 @@ def policy_of(cycle: CycleRecord, *, auto_continue: bool, force: bool = False) -
             way=Way.SWITCH, force=force or silent, auto_continue=auto_continue, silent=silent, attended=attended
         )
     return Policy(force=force, auto_continue=auto_continue)
-
-
-def born_full_sentence(watch: Watch, decision: Decision) -> str:
-    """The warning about a successor for which another handoff would not help."""
-    return (
-        f"{watch.session.name}: the new conversation begins above the threshold ({decision.reason.rstrip('.')}); "
-        "no further handoff is started for it, use a larger model or a higher threshold"
-    )
-
-
-def frequent_sentence(watch: Watch, verdict: Verdict) -> str:
-    """The warning about handoffs that follow each other too quickly, with what seems to cause it."""
-    grows = watch.forecast.tokens_per_message
-    first = watch.readings[0].percent if watch.readings else None
-    causes = []
-    if first is not None and first >= 40:
-        causes.append(f"each conversation begins {first:.0f} % full")
-    if grows:
-        causes.append(f"each message adds about {grows / 1000:.0f}k tokens")
-    cause = " and ".join(causes) or "the window is small for this work"
-    return (
-        f"{watch.session.name}: {verdict.frequent} handoffs within an hour, because {cause}; "
-        f"the threshold is {verdict.raised:.0f} points higher for the next hour"
-    )
 
 
 def _reset_key(session: str) -> str:

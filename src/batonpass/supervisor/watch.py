@@ -7,10 +7,12 @@ from itertools import pairwise
 from pathlib import Path
 
 from batonpass.agents.base import Agent, BackgroundTask, Binding, FrontUnknown, HookKind, HookReport, Status
+from batonpass.agents.setbacks import TriesAgain
 from batonpass.clock import Clock
 from batonpass.reading import CONFIDENCE, Forecast, Reading, Source, forecast
 from batonpass.session import Session, State
 from batonpass.supervisor.conversation import Conversation, News
+from batonpass.transcripts.events import Failed
 
 STARTS_KEPT = 20
 RESTORING = "restore"  # the step of a session that is being brought back; no cycle has it
@@ -192,6 +194,17 @@ class Watch:
         if self._prompted is None or self.status.state is not State.IDLE:
             return False
         return self.clock.ticks() - self._prompted < _TURN_SECONDS
+
+    @property
+    def tries_again(self) -> TriesAgain | None:
+        """What its provider refused in the conversation that is followed, while the agent waits to try again itself."""
+        mine = self.status.agent_session == self.conversation.agent_session
+        return self.status.tries_again if mine and not self.gone else None
+
+    @property
+    def failure(self) -> Failed | None:
+        """What keeps the work from going on: the error that the last turn ended with, or one that it is tried over."""
+        return self.tries_again.failed if self.tries_again else self.conversation.failure
 
     def turn_over(self, tag: str, since: float) -> bool:
         """Whether the turn that the prompt with this tag began is over, by any of the agent's own signals."""

@@ -1,4 +1,4 @@
-"""Whether Claude Code's settings let hooks run: without them Baton sees and does nothing."""
+"""Whether Claude Code's settings let hooks run: without them Baton knows less, and types what it has to say."""
 
 import json
 from collections.abc import Mapping
@@ -18,6 +18,6 @@ def hooks_off(env: Mapping[str, str], project: Path) -> HooksOff | None:
         except (OSError, ValueError) as problem:
             return HooksOff(f"{path} cannot be read: {problem}", f"mend {path}")
         if isinstance(settings, dict) and settings.get("disableAllHooks") is True:
-            found = f"switched off by disableAllHooks in {path}: Baton cannot see these sessions"
-            return HooksOff(found, f"take disableAllHooks out of {path}", essential=True)
+            found = f"switched off by disableAllHooks in {path}: Baton follows these sessions by their record"
+            return HooksOff(found, f"take disableAllHooks out of {path}")
     return None

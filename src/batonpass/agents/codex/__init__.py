@@ -58,7 +58,8 @@ class Codex(HookAnswers, Usual):
     prime_parts = 3
     prime_cap = 9_500
     permit_tools: tuple[str, ...] = ("apply_patch",)
-    permit_path_at: tuple[str, ...] = ("tool_input", "command")  # a whole patch, each of whose files is looked at
+    permit_path_at: tuple[str, ...] = ("tool_input", "command")
+    permit_patches = True  # each of whose files is looked at
 
     def __init__(self) -> None:
         self._turns = Turns()

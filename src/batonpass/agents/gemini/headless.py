@@ -7,7 +7,8 @@ from uuid import uuid4
 
 from batonpass.agents.gemini import Gemini, launch, resume, wishes
 from batonpass.agents.gemini.record import failure_of
-from batonpass.agents.headless import Command, HeadlessOrder, Told, TriesAgain
+from batonpass.agents.headless import Command, HeadlessOrder, Told
+from batonpass.agents.setbacks import TriesAgain
 from batonpass.agents.wishes import Wishes
 from batonpass.transcripts.events import Event, Failed, Said, ToolCalled, ToolReturned, TurnEnded
 from batonpass.untrusted import decode, identifier

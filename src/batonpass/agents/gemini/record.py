@@ -35,6 +35,10 @@ _CANCELLED = "Request cancelled."
 _COMPRESSED = "Context compressed"
 _MODEL_FAILED = "[API Error"  # other errors are of its own commands, servers and settings, and end no turn
 _EXITED = re.compile(r"^Exit Code: (-?\d+)", re.MULTILINE)
+_SUBAGENT = "invoke_agent"
+# A call of a sub-agent succeeds also where that one gave up: why it ended stands in what it returned.
+_ENDED = re.compile(r"^Termination Reason: (\w+)", re.MULTILINE)
+_REACHED = "GOAL"
 _FAILURES = (
     (re.compile(r"\b429\b|quota|rate.?limit|resource.?exhausted|usage limit", re.IGNORECASE), "rate_limit"),
     (re.compile(r"\b50[0-9]\b|overloaded|unavailable|internal error", re.IGNORECASE), "overloaded"),
@@ -172,11 +176,21 @@ class Journal:
             if not isinstance(identity, str) or identity in self._calls:
                 continue
             self._calls.add(identity)
-            yield ToolCalled(self._at, identity, str(call.get("name") or ""), _mapping(call.get("args")))
-            output = _output(call.get("result"))
-            exited = _EXITED.search(output)
-            ok = call.get("status") == "success" and (exited is None or exited[1] == "0")
+            name, output = str(call.get("name") or ""), _output(call.get("result"))
+            stopped = (_ENDED if name == _SUBAGENT else _EXITED).search(output)
+            ok = call.get("status") == "success" and (stopped is None or stopped[1] in ("0", _REACHED))
+            if name == _SUBAGENT:
+                yield ToolCalled(self._at, identity, "task", _task(call))
+            else:
+                yield ToolCalled(self._at, identity, name, _mapping(call.get("args")))
             yield ToolReturned(self._at, identity, ok, output)
+
+
+def _task(call: Entry) -> Entry:
+    """What a sub-agent was set to do, in the words that facts know: who it is, of which kind, and its task."""
+    given = _mapping(call.get("args"))
+    named = {"name": call.get("agentId"), "subagent_type": given.get("agent_name"), "prompt": given.get("prompt")}
+    return {key: value for key, value in named.items() if isinstance(value, str)}
 
 
 def _usage(message: Entry) -> _Usage | bool:

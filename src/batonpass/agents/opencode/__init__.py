@@ -104,7 +104,7 @@ class OpenCode(Usual):
         if self._word is None or (self._word.server, self._word.pid) != (server, binding.pid):
             if self._word is not None:
                 self._word.close()
-            self._word = Word(server, binding.pid, binding.folder)
+            self._word = Word(server, binding.pid, binding.folder, lambda: self.wake())
             self._word.listen()
         return self._word
 

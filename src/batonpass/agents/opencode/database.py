@@ -5,10 +5,10 @@ A conversation's transcript is written as a path: the database, and below it the
 
 import sqlite3
 from collections.abc import Callable, Iterator, Mapping
-from contextlib import closing, contextmanager
 from dataclasses import dataclass, replace
 from pathlib import Path
 
+from batonpass.agents.opencode.opened import Opened
 from batonpass.agents.opencode.record import Entry, events, is_between, is_open, is_settled, mapping
 from batonpass.transcripts.events import Event, Used
 from batonpass.transcripts.tail import Batch
@@ -17,7 +17,6 @@ from batonpass.untrusted import decode, identifier
 WindowOf = Callable[[str], int | None]  # by the model's name
 Message = tuple[int, str, Entry, list[Entry]]  # when it began, its id, itself, its parts
 
-_BUSY_SECONDS = 0.2
 _FIRST = (0, "")
 
 
@@ -32,16 +31,7 @@ def transcript(path: Path, conversation: str) -> Path:
     return path / conversation
 
 
-@contextmanager
-def reading(path: Path) -> Iterator[sqlite3.Connection]:
-    """The database for reading. Raises sqlite3.Error.
-
-    With no log beside it nobody writes, and it is read as it lies: even a reader would leave files there else.
-    """
-    live = Path(f"{path}-wal").exists()
-    uri = f"{path.absolute().as_uri()}?mode=ro{'' if live else '&immutable=1'}"
-    with closing(sqlite3.connect(uri, uri=True, timeout=_BUSY_SECONDS)) as connection:
-        yield connection
+_opened = Opened()
 
 
 class Rows:
@@ -65,7 +55,7 @@ class Rows:
         if not self._database.is_file():
             return Batch()
         try:
-            with reading(self._database) as connection:
+            with _opened.reading(self._database) as connection:
                 if self._is_shorter(connection):
                     self._next, self._settled, self._told, self._open = _FIRST, 0, set(), frozenset()
                     self._anew = True
@@ -142,7 +132,7 @@ def last_turn(path: Path) -> Turn | None:
     """The last turn of the conversation with this transcript; None where nothing was said or can be read."""
     query = "select data, time_updated from message where session_id = ? order by time_created desc, id desc limit 1"
     try:
-        with reading(path.parent) as connection:
+        with _opened.reading(path.parent) as connection:
             row = connection.execute(query, (path.name,)).fetchone()
     except sqlite3.Error:
         return None
@@ -172,7 +162,7 @@ def talks(path: Path, *, folder: Path | None = None, identity: str | None = None
     where = " and ".join(["true", *(f"{column} = ?" for column in asked)])
     query = f"select id, parent_id, directory, time_created, time_updated, agent, model from session where {where}"
     try:
-        with reading(path) as connection:
+        with _opened.reading(path) as connection:
             rows = connection.execute(f"{query} order by time_updated desc", [*asked.values()]).fetchall()
     except sqlite3.Error:
         return []

@@ -3,12 +3,12 @@
 import re
 from collections.abc import Iterator, Mapping
 
-from batonpass.agents.headless import Command, HeadlessOrder, Told, TriesAgain
+from batonpass.agents.headless import Command, HeadlessOrder, Told
 from batonpass.agents.opencode import OpenCode, launch, wishes
-from batonpass.agents.opencode.record import failed
-from batonpass.agents.setbacks import OVERLOADED, RATE_LIMIT
+from batonpass.agents.opencode.record import failed, refused
+from batonpass.agents.setbacks import TriesAgain
 from batonpass.agents.wishes import Wishes
-from batonpass.transcripts.events import Event, Failed, Said, ToolCalled, ToolReturned, TurnEnded
+from batonpass.transcripts.events import Event, Said, ToolCalled, ToolReturned, TurnEnded
 from batonpass.untrusted import decode, identifier
 
 Part = Mapping[str, object]
@@ -17,9 +17,6 @@ Part = Mapping[str, object]
 _LOGS = ("--print-logs", "--log-level", "ERROR")
 _REFUSED = re.compile(r'message="stream error".* small=false .*error\.error=(?:"((?:[^"\\]|\\.)*)"|(\S+))')
 _CLASS = re.compile(r"^\w*Error: ")
-_OVERLOADED = re.compile(
-    r"overloaded|unavailable|internal|server error|connect|socket|network|timed? ?out", re.IGNORECASE
-)
 
 
 class OpenCodeHeadless:
@@ -67,12 +64,12 @@ class OpenCodeHeadless:
                 pass
 
     def overhear(self, line: bytes, at: float) -> TriesAgain | None:
-        """It says in which words it was refused, and not until when: then what is no fault of a server is a limit."""
+        """It says in which words it was refused, and not until when."""
         found = _REFUSED.search(line.decode("utf-8", "replace"))
         if found is None:
             return None
         words = _CLASS.sub("", (found[1] or found[2]).replace('\\"', '"'))
-        return TriesAgain(Failed(at, OVERLOADED if _OVERLOADED.search(words) else RATE_LIMIT, words))
+        return TriesAgain(refused(words, at))
 
 
 def _tool(part: Part, at: float) -> Iterator[Event]:

@@ -4,8 +4,10 @@ The database, the API and `opencode export` all give a message as `{"info": …,
 it is written, so each event has a key by which it is known when the message is looked at again.
 """
 
+import re
 from collections.abc import Iterator, Mapping, Sequence
 
+from batonpass.agents.setbacks import OVERLOADED, RATE_LIMIT
 from batonpass.transcripts.events import (
     Compacted,
     Event,
@@ -32,6 +34,9 @@ _FAILURES = {
 }
 _STATUS = {401: "authentication", 403: "authentication", 413: "too_long", 429: "rate_limit", 503: "overloaded",
            529: "overloaded"}  # fmt: skip
+_OVERLOADED = re.compile(
+    r"overloaded|unavailable|internal|server error|connect|socket|network|timed? ?out", re.IGNORECASE
+)
 
 
 def parse(line: bytes) -> list[Event]:
@@ -81,7 +86,7 @@ def model_of(info: Entry) -> str:
 
 
 def created(info: Entry) -> float:
-    return _time(mapping(info.get("time")).get("created"))
+    return seconds(mapping(info.get("time")).get("created"))
 
 
 def _user(info: Entry, parts: Sequence[Entry]) -> Iterator[Keyed]:
@@ -114,7 +119,7 @@ def _assistant(info: Entry, parts: Sequence[Entry]) -> Iterator[Keyed]:
         yield from _used(info, begun, identity)
     if completed is None:
         return
-    at = _time(completed) or begun
+    at = seconds(completed) or begun
     if error := mapping(info.get("error")):
         yield f"{identity} end", failed(error, at)
     elif not info.get("summary") and info.get("finish") and info.get("finish") not in _GOES_ON:
@@ -128,14 +133,14 @@ def _used(info: Entry, at: float, identity: str) -> Iterator[Keyed]:
     counted += [count(cache.get(name)) or 0 for name in ("read", "write")]
     used = count(tokens.get("total")) or sum(counted)
     if used:
-        done = _time(mapping(info.get("time")).get("completed")) or at
+        done = seconds(mapping(info.get("time")).get("completed")) or at
         yield f"{identity} used {used}", Used(done, used, counted[1], model_of(info), identity)
 
 
 def _part(part: Entry, begun: float, over: bool) -> Iterator[Keyed]:
     key, times = text(part, "id"), mapping(part.get("time"))
     if part.get("type") == "text" and (over or "end" in times) and part.get("text") and not part.get("ignored"):
-        yield key, Said(_time(times.get("end")) or begun, text(part, "text"), text(part, "messageID"))
+        yield key, Said(seconds(times.get("end")) or begun, text(part, "text"), text(part, "messageID"))
     elif part.get("type") == "tool":
         yield from _tool(part, key, begun)
 
@@ -147,9 +152,9 @@ def _tool(part: Entry, key: str, begun: float) -> Iterator[Keyed]:
         return
     yield (
         f"{key} called",
-        ToolCalled(_time(times.get("start")) or begun, call, text(part, "tool"), mapping(state.get("input"))),
+        ToolCalled(seconds(times.get("start")) or begun, call, text(part, "tool"), mapping(state.get("input"))),
     )
-    at = _time(times.get("end")) or begun
+    at = seconds(times.get("end")) or begun
     if status == "completed":
         exit_code = count(mapping(state.get("metadata")).get("exit"))
         output = text(state, "output")
@@ -170,6 +175,11 @@ def failed(error: Entry, at: float) -> Event:
     return Failed(at, kind, text(data, "message") or name)
 
 
+def refused(words: str, at: float) -> Failed:
+    """What it tries again, told by its words alone: what is no fault of a server is a limit."""
+    return Failed(at, OVERLOADED if _OVERLOADED.search(words) else RATE_LIMIT, words)
+
+
 def mapping(value: object) -> Entry:
     return value if isinstance(value, dict) else {}
 
@@ -183,7 +193,7 @@ def text(entry: Entry, key: str) -> str:
     return value if isinstance(value, str) else ""
 
 
-def _time(stamp: object) -> float:
+def seconds(stamp: object) -> float:
     """Milliseconds, as opencode counts, in seconds; 0 for what is no time."""
     if isinstance(stamp, bool) or not isinstance(stamp, int | float) or not 0 <= stamp < _LAST:
         return 0.0

@@ -12,6 +12,7 @@ from batonpass.agents.opencode.arguments import parse
 from batonpass.agents.opencode.database import Talk, Turn, database, last_turn, talks, transcript
 from batonpass.agents.opencode.launch import PORT
 from batonpass.agents.opencode.word import Word
+from batonpass.agents.setbacks import TriesAgain
 from batonpass.session import State
 
 _NO_PORT = (
@@ -36,16 +37,24 @@ def status(binding: Binding, word: Word | None) -> Status:
         return Status(State.IDLE) if word is not None and word.answers else Status(State.UNKNOWN)
     if word is not None and (asked := word.asks(mine)):
         return Status(State.WAITING, mine, waiting_for=asked)
-    turn = last_turn(transcript(database(binding.env), mine))
     busy = word.busy(mine) if word is not None else None
-    if _under_way(turn, busy, binding.pid):
-        return Status(State.BUSY, mine, turn.since if turn else None)
+    if busy:
+        return Status(State.BUSY, mine, tries_again=word.tries_again(mine) if word else None)
+    turn = last_turn(transcript(database(binding.env), mine))
+    if turn is not None and _under_way(turn, busy, binding.pid):
+        return Status(State.BUSY, mine, turn.since, tries_again=_last_heard(word, mine, turn))
     return Status(State.IDLE, mine, turn.since if turn else None)
 
 
-def _under_way(turn: Turn | None, busy: bool | None, pid: int) -> bool:
-    if busy or turn is None or not turn.open:
-        return bool(busy)
+def _last_heard(word: Word | None, mine: str, turn: Turn) -> TriesAgain | None:
+    """What it is to try again by its last word; that the port says no more is no answer, one in the record is."""
+    again = word.tries_again(mine) if word is not None else None
+    return again if again is not None and turn.since <= again.failed.at else None
+
+
+def _under_way(turn: Turn, busy: bool | None, pid: int) -> bool:
+    if not turn.open:
+        return False
     began = processes.started(pid)
     if began is not None and turn.since < began - 1.0:
         return False  # it was cut off with an earlier process

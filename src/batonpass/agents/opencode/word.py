@@ -1,36 +1,39 @@
 """What a running opencode says of itself over its port, kept current by its own events."""
 
 import logging
-import os
 import threading
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from pathlib import Path
 from time import monotonic, time
 
 from batonpass.agents import processes
+from batonpass.agents.opencode.asked import is_for_draft, question
 from batonpass.agents.opencode.limits import Limits, told
-from batonpass.agents.opencode.record import Entry, created, entries, mapping, text
+from batonpass.agents.opencode.record import Entry, created, entries, mapping, refused, seconds, text
 from batonpass.agents.opencode.server import Server, ServerAway
-from batonpass.disk import read_plain
-from batonpass.untrusted import decode, identifier
+from batonpass.agents.setbacks import TriesAgain
+from batonpass.untrusted import identifier
 
 log = logging.getLogger(__name__)
 
 _AGAIN_SECONDS = 0.25  # between tries to reach a process that has just been started
 _PATIENCE_SECONDS = 120.0  # in which a port that is there answers, also on a busy machine
 _PERMIT = "permit.json"
+# What only its events say; the rest shows in its database as well.
+_TELL = ("session.status", "session.idle", "tui.session.select", "permission.asked", "question.asked")
 
 
 class Word:
     """Listens in a thread of its own until the process is gone; what it has heard can be asked for at any time."""
 
-    def __init__(self, server: Server, pid: int, folder: Path) -> None:
-        self.server, self.pid, self._folder = server, pid, folder
+    def __init__(self, server: Server, pid: int, folder: Path, told: Callable[[], None] = lambda: None) -> None:
+        self.server, self.pid, self._folder, self._told = server, pid, folder, told
         self.answers = False  # whether the port answers now
         self.front: str | None = None  # the conversation that its user sees
         self.limits: Mapping[str, Limits] = {}
         self._front_at = 0.0
-        self._busy: dict[str, str] = {}
+        self._busy: frozenset[str] = frozenset()
+        self._refused: dict[str, TriesAgain] = {}  # conversations whose last request failed, and is made again
         self._asking: dict[str, tuple[str, str]] = {}  # a question's id -> whose it is, and what it asks
         self._parents: dict[str, str | None] = {}
         self._looked_for: set[str] = set()  # conversations that the process is being asked for
@@ -54,6 +57,20 @@ class Word:
     def busy(self, conversation: str) -> bool | None:
         """Whether a turn is under way, by its own word; None while it does not answer."""
         return conversation in self._busy if self.answers else None
+
+    def tries_again(self, conversation: str) -> TriesAgain | None:
+        """What keeps it waiting for its provider: in this conversation, or in every sub-agent that works for it.
+
+        While one of them is served the work goes on, whatever the others wait for; else the next to try is told of.
+        """
+        with self._lock:
+            if conversation in self._refused:
+                return self._refused[conversation]
+            at_work = [one for one in self._busy if self._parents.get(one) == conversation]
+            waiting = [self._refused[one] for one in at_work if one in self._refused]
+        if not waiting or len(waiting) < len(at_work):
+            return None
+        return min(waiting, key=lambda again: (again.at or 0.0, again.failed.at))
 
     def asks(self, conversation: str) -> str | None:
         """What it waits for a person to answer, in this conversation or in a sub-agent of it."""
@@ -94,6 +111,8 @@ class Word:
                     if not self.answers:
                         self._catch_up()
                     self.hear(event)
+                    if text(event, "type") in _TELL:
+                        self._told()
             except ServerAway:
                 pass
             except Exception:  # whatever it said: listening goes on
@@ -108,20 +127,23 @@ class Word:
         asked = [*entries(self.server.get("/permission")), *entries(self.server.get("/question"))]
         self.limits = told(self.server.get("/config/providers"))
         with self._lock:
-            self._busy = {one: text(mapping(status), "type") for one, status in statuses.items()}
-            self._asking = {text(one, "id"): (text(one, "sessionID"), _question(one)) for one in asked}
-        for one in self._busy:
-            if self.front is None and self._is_users(one):
+            noted = {one: self._noted(one, mapping(status)) for one, status in statuses.items()}
+            self._busy = frozenset(statuses)
+            self._refused = {one: again for one, again in noted.items() if again is not None}
+            self._asking = {text(one, "id"): (text(one, "sessionID"), question(one)) for one in asked}
+        for one in statuses:
+            if self._is_users(one) and self.front is None:  # whose a sub-agent is, is to be known of all
                 self.select(one)
-        for question in asked:
-            self._permit(question)
+        for each in asked:
+            self._permit(each)
         self.answers = True
 
     def hear(self, event: Entry) -> None:
         """Take in one event."""
         kind, about = text(event, "type"), mapping(event.get("properties"))
-        info = mapping(about.get("info"))
-        conversation = text(about, "sessionID") or text(info, "sessionID") or text(info, "id")
+        info, part = mapping(about.get("info")), mapping(about.get("part"))
+        named = (text(about, "sessionID"), text(info, "sessionID"), text(part, "sessionID"), text(info, "id"))
+        conversation = next(filter(None, named), "")  # older ones name it only in what they are about
         match kind:
             case "session.created" | "session.updated":
                 self._parents[conversation] = text(info, "parentID") or None
@@ -129,23 +151,54 @@ class Word:
                     self._came(conversation, created(info))
             case "session.deleted":
                 self._left(conversation)
+                self._rests(conversation)
             case "message.updated" if info.get("role") == "user":
                 self._came(conversation, created(info))
             case "tui.session.select":
                 self.select(conversation)
             case "session.status" if text(mapping(about.get("status")), "type") != "idle":
-                self._busy = {**self._busy, conversation: text(mapping(about.get("status")), "type")}
+                self._goes_on(conversation, mapping(about.get("status")))
             case "session.status" | "session.idle":
-                self._busy = {one: how for one, how in self._busy.items() if one != conversation}
+                self._rests(conversation)
+            case "message.part.updated" if text(part, "type") == "step-start":
+                self._served(conversation)
             case "permission.asked" | "question.asked":
                 with self._lock:
-                    self._asking[text(about, "id")] = (conversation, _question(about))
+                    self._asking[text(about, "id")] = (conversation, question(about))
                 self._permit(about)
             case "permission.replied" | "question.replied" | "question.rejected":
                 with self._lock:
                     self._asking.pop(text(about, "requestID"), None)
             case _:
                 pass
+
+    def _goes_on(self, conversation: str, how: Entry) -> None:
+        """It is at work, or waits to try again; that it tries is no answer yet, so what was refused still holds."""
+        self._busy |= {conversation}
+        with self._lock:
+            if (again := self._noted(conversation, how)) is not None:
+                self._refused[conversation] = again
+
+    def _noted(self, conversation: str, how: Entry) -> TriesAgain | None:
+        """What is to be tried again by what it says of itself; the same one as before keeps its first date."""
+        if text(how, "type") != "retry":
+            return None
+        said = TriesAgain(refused(text(how, "message"), time()), seconds(how.get("next")) or None)
+        known = self._refused.get(conversation)
+        same = known is not None and (known.at, known.failed.text) == (said.at, said.failed.text)
+        return known if same else said
+
+    def _rests(self, conversation: str) -> None:
+        """Nothing is under way in it any more."""
+        self._busy -= {conversation}
+        self._served(conversation)
+
+    def _served(self, conversation: str) -> None:
+        """An answer has begun, or nothing is waited for any more."""
+        with self._lock:
+            told = self._refused.pop(conversation, None) is not None
+        if told:
+            self._told()
 
     def _came(self, conversation: str, at: float) -> None:
         """A conversation began, or somebody spoke in it: it is in front, unless that is older than what is known.
@@ -180,30 +233,8 @@ class Word:
 
     def _permit(self, asked: Entry) -> None:
         """Allow the one thing that Baton itself asked for: writing below this session's draft folder."""
-        if _is_for_draft(asked, self._folder / _PERMIT):
+        if is_for_draft(asked, self._folder / _PERMIT):
             try:
                 self.server.post(f"/permission/{text(asked, 'id')}/reply", {"reply": "once"})
             except ServerAway:
                 return
-
-
-def _question(asked: Entry) -> str:
-    if "permission" in asked:
-        patterns = asked.get("patterns")
-        what = ", ".join(str(one) for one in patterns) if isinstance(patterns, list) else ""
-        return f"asks for permission: {text(asked, 'permission')} {what}".strip()[:200]
-    return "asks a question"
-
-
-def _is_for_draft(asked: Entry, rule: Path) -> bool:
-    """Whether it is about one single file, in the folder that the rule names."""
-    patterns, path = asked.get("patterns"), text(mapping(asked.get("metadata")), "filepath")
-    if text(asked, "permission") != "edit" or not isinstance(patterns, list) or len(patterns) != 1 or not path:
-        return False
-    if not identifier(asked.get("id")) or not os.path.isabs(path) or not path.endswith(str(patterns[0])):
-        return False
-    try:
-        folder = text(mapping(decode(read_plain(rule))), "folder")
-    except (OSError, ValueError):
-        return False
-    return bool(folder) and os.path.realpath(path).startswith(os.path.join(folder, ""))
