@@ -8,6 +8,7 @@ from typing import cast
 import pytest
 
 from batonpass.agents.base import Status
+from batonpass.cycle.moves import Step
 from batonpass.reading import Source
 from batonpass.session import PaneRef, State
 from batonpass.store import Store
@@ -100,6 +101,37 @@ async def test_an_agent_that_died_is_kept_as_dead_and_told_once(scene: Scene) ->
     assert len(scene.told) == 1
     assert "shop died: its process ended with status 137; its last words: out of memory; " in scene.told[0]
     assert scene.server.closed == []
+
+
+@pytest.mark.parametrize("step", [Step.PASS, Step.VERIFY])
+async def test_a_process_that_was_replaced_while_its_end_was_looked_into_does_not_take_the_next_one_with_it(
+    scene: Scene, monkeypatch: pytest.MonkeyPatch, step: Step
+) -> None:
+    scene.server.panes = [replace(ALIVE, dead=True, dead_status=137)]
+    scene.watch.step = Step.SEAL
+
+    async def screen(pane: PaneRef, *, above: int = 0) -> Screen:
+        scene.watch.step = step
+        scene.watch.session = replace(scene.watch.session, pid=4713, state=State.STARTING)
+        scene.server.panes = [replace(ALIVE, pid=4713)]
+        return Screen(("out of memory",), 0, 0)
+
+    monkeypatch.setattr(scene.server, "screen", screen)
+    await scene.look()
+    assert (scene.watch.gone, scene.told) == (False, [])
+
+
+async def test_a_process_that_was_started_after_the_panes_were_listed_is_not_taken_for_the_dead_one_before_it(
+    scene: Scene, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    async def info(pane: PaneRef) -> PaneInfo:
+        return replace(ALIVE, pid=4713)
+
+    scene.server.panes = [replace(ALIVE, dead=True, dead_status=137)]
+    scene.watch.session = replace(scene.watch.session, pid=4713)
+    monkeypatch.setattr(scene.server, "info", info)
+    await scene.look()
+    assert (scene.watch.gone, scene.told) == (False, [])
 
 
 async def test_an_agent_that_only_restarted_itself_is_brought_back_and_not_for_ever(

@@ -92,8 +92,10 @@ class Health:
         if panes is None:
             return
         info = panes.get(pane)
-        if info is not None and info.dead and info.dead_status is None:
-            info = await self._asked_again(pane) or info  # tmux may have missed its end, and looks when asked for one
+        pid = watch.session.pid
+        if info is not None and info.dead and (info.dead_status is None or info.pid != pid):
+            # tmux may have missed its end, and looks when asked for one; or it was replaced since they were listed.
+            info = await self._asked_again(pane) or info
         if info is not None and (watch.session.adopted or info.pid == watch.session.pid):
             watch.see_title(info.title)  # not that of a process which was replaced since they were listed
         if watch.step in _STARTING:
@@ -103,7 +105,7 @@ class Health:
         if info is None:
             await end(watch.agent.leftovers(watch.binding), self._supervisor.clock)  # nobody could reach it any more
             server = all(ref.server_pid != pane.server_pid for ref in panes)
-            await self._gone(watch, "its pane is gone", closed=watch.leaving, server=server)
+            await self._gone(watch, pid, "its pane is gone", closed=watch.leaving, server=server)
         elif info.dead and info.dead_status is None and alive(info.pid):
             return  # it has left its terminal and is about to end: how, is told then
         elif info.dead and info.dead_status is None and watch.session.id not in self._unreaped:
@@ -116,9 +118,9 @@ class Health:
             why = f"its process ended with status {info.dead_status}"
             if not closed and (words := await last_words(self._terminal(pane.socket), pane)):
                 why = f"{why}; its last words: {words}"
-            await self._gone(watch, why, closed=closed)
+            await self._gone(watch, pid, why, closed=closed)
         elif watch.session.adopted and watch.status.state is State.DEAD:
-            await self._gone(watch, "the agent in the pane has ended", closed=True)
+            await self._gone(watch, pid, "the agent in the pane has ended", closed=True)
         elif watch.status.state is State.DEAD:  # the pane's process has ended, and something of its own goes on there
             await end(watch.agent.leftovers(watch.binding), self._supervisor.clock)
 
@@ -131,11 +133,12 @@ class Health:
         return not soon and watch.agent.restarts(info.dead_status, watch.binding)
 
     async def _come_back(self, watch: Watch) -> None:
+        pid = watch.session.pid
         try:
             await self._bring_back(watch)
             log.info("%s restarted itself and was brought back with its conversation", watch.session.name)
         except (TerminalError, LaunchError) as error:
-            await self._gone(watch, f"it restarted itself and could not be brought back: {error}", closed=False)
+            await self._gone(watch, pid, f"it restarted itself and could not be brought back: {error}", closed=False)
 
     async def _asked_again(self, pane: PaneRef) -> PaneInfo | None:
         try:
@@ -152,11 +155,14 @@ class Health:
             return True  # who knows: it is looked at again in a moment
         return True
 
-    async def _gone(self, watch: Watch, why: str, *, closed: bool, server: bool = False) -> None:
+    async def _gone(self, watch: Watch, pid: int | None, why: str, *, closed: bool, server: bool = False) -> None:
         """A session that its user closed is over; one that died is kept, so that it can be continued.
 
+        `pid` is the process that ended: finding out how takes a while, in which a cycle may have started the next one.
         `server` when the whole tmux server went, as at a reboot.
         """
+        if watch.step in _STARTING or watch.session.pid != pid:
+            return
         state = State.ENDED if closed else State.DEAD
         if watch.session.state in (state, State.ENDED):
             return
