@@ -224,6 +224,17 @@ async def test_a_compaction_of_its_own_is_recorded_as_a_miss_and_begins_the_read
     assert (names.count("COMPACTED"), names.count("CONTEXT_MISSED")) == (2, 1)
 
 
+async def test_a_later_daemon_knows_where_the_agent_compacted_itself(scene: Scene) -> None:
+    scene.talk.add("compacted", trigger="auto", before=120_000)
+    scene.talk.add("compacted", trigger="manual", before=60_000)
+    scene.supervisor.take_news(scene.watch)
+    session = replace(scene.watch.session, transcript=None, agent_session="9f0c3a1e-0000-4000-8000-000000000000")
+    later = Watch(session, scene.watch.agent, scene.watch.folder, {}, scene.clock)
+    scene.supervisor.reopen(later)
+    assert later.usable(200_000) == 120_000
+    assert later.usable(1_000_000) > 120_000
+
+
 async def test_the_users_own_handoff_command_starts_a_cycle_below_the_threshold(scene: Scene) -> None:
     asked = HookReport(HookKind.PROMPT, TALK, prompt="/handoff lunch", handoff_requested="lunch")
     await scene.supervisor.take_hook(scene.watch, asked, scene.clock.now())

@@ -97,6 +97,7 @@ def test_a_compaction_that_was_seen_lowers_what_is_usable(watch: Watch, talk: Ta
     talk.add("compacted", trigger="manual", before=90_000)
     watch.read()
     assert watch.usable(200_000) == 150_000
+    assert watch.usable(1_000_000) == 967_000, "another model's window was not seen full"
 
 
 def test_growth_is_the_last_step_up(watch: Watch) -> None:

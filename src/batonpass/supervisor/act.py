@@ -136,6 +136,11 @@ class Supervisor:
             heard = self.store.events(session=session.id, name="HOOKS_HEARD")
             watch.hooks_seen = sum(event.data.get("agent") == session.agent for event in heard)
         watch.starts = self._starts(session)
+        for event in self.store.events(session=session.id, name="COMPACTED"):
+            at, window = event.data.get("before"), event.data.get("window")
+            own = event.data.get("trigger") == "auto" and event.data.get("agent") == session.agent
+            if own and isinstance(at, int) and isinstance(window, int):
+                watch.saw_compaction(window, at)
         self.add(watch)
 
     def _starts(self, session: Session) -> list[Started]:
@@ -234,7 +239,8 @@ class Supervisor:
         known = self.store.events(session=watch.session.id, name="COMPACTED")
         if any(event.at == compacted.at for event in known):
             return
-        details = {"trigger": compacted.trigger, "before": compacted.before}
+        of = {"agent": watch.session.agent, "window": watch.window_of(watch.session.model)}
+        details = {"trigger": compacted.trigger, "before": compacted.before, **of}
         self.store.add_event("COMPACTED", compacted.at, watch.session.id, None, details)
         if compacted.trigger != "manual":  # nobody wanted it: the handoff came too late
             self.store.add_event("CONTEXT_MISSED", compacted.at, watch.session.id, None, details)

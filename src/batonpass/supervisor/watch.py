@@ -59,7 +59,7 @@ class Watch:
         self.status = Status(session.state)
         self.readings: list[Reading] = []
         self.window: int | None = None
-        self.observed_limit: int | None = None  # tokens at which the agent was seen compacting itself
+        self.compacts_at: dict[int, int] = {}  # tokens at which it was seen compacting itself, by its window then
         self.background: tuple[BackgroundTask, ...] = ()
         self.stops: list[Stopped] = []
         self.starts: list[Started] = []
@@ -345,7 +345,7 @@ class Watch:
         self.agent = agent
         self.conversation = Conversation("", None, agent.record)
         self.readings, self.stops, self.background = [], [], ()
-        self.window = self.observed_limit = None
+        self.window, self.compacts_at = None, {}
         self.hooks_seen = 0
         self.session = replace(
             self.session, agent=agent.name, agent_session=None, transcript=None, model=None, permission_mode=None
@@ -366,7 +366,7 @@ class Watch:
         news = self.conversation.read()
         for compacted in news.compacted:
             if compacted.trigger == "auto" and compacted.before:
-                self.observed_limit = min(compacted.before, self.observed_limit or compacted.before)
+                self.saw_compaction(self.window_of(self.session.model), compacted.before)
         if news.permitted is not None:
             self.session = replace(self.session, permission_mode=news.permitted.mode)
         self.heard(news)
@@ -389,15 +389,23 @@ class Watch:
 
     def usable(self, window: int, model: str | None = None) -> int:
         limit = self.agent.usable(window, self.env, model)
-        return min(limit, self.observed_limit) if self.observed_limit else limit
+        return min(limit, self.compacts_at.get(window, limit))
+
+    def saw_compaction(self, window: int, at: int) -> None:
+        """Take note of where the agent compacted itself, whatever its formula says; another window has its own."""
+        self.compacts_at[window] = min(at, self.compacts_at.get(window, at))
 
     def reading_of(self, used: int, at: float, model: str | None, source: Source) -> Reading:
         """A reading from a count of tokens, with the best known window."""
-        window = self.window or self.agent.window(self._whole_name(model), self.env)
+        window = self.window_of(model)
         sure = CONFIDENCE[source] if self.window else min(CONFIDENCE[source], 0.7)
         return Reading(
             at, self.conversation.agent_session, used, window, self.usable(window, model), source, sure, model
         )
+
+    def window_of(self, model: str | None) -> int:
+        """The best known window of the live conversation, with this model."""
+        return self.window or self.agent.window(self._whole_name(model), self.env)
 
     def _whole_name(self, model: str | None) -> str | None:
         """The model's name with its variant, such as [1m]: records leave it out, and with it goes the window."""

@@ -324,3 +324,17 @@ def test_a_second_launch_replaces_the_files_of_the_first(machine: Path) -> None:
     launch(machine)
     assert os.stat(machine / "session" / "settings.json").st_ino != before
     assert sorted(path.name for path in (machine / "session").iterdir()) == ["plugin", "settings.json"]
+
+
+def test_what_the_settings_say_of_compaction_reaches_the_watch_and_no_variable_of_the_program(machine: Path) -> None:
+    project, user = (machine / place / ".claude" / "settings.json" for place in ("project", "home"))
+    user.parent.mkdir()
+    user.write_text(json.dumps({"autoCompactWindow": 120_000, "autoCompactEnabled": True}), encoding="utf-8")
+    assert Claude().usable(200_000, launch(machine).env) == 87_000
+    project.parent.mkdir()
+    project.write_text(json.dumps({"autoCompactEnabled": False}), encoding="utf-8")
+    found = launch(machine).env
+    assert Claude().usable(200_000, found) == 177_000
+    assert not [name for name in found if "COMPACT" in name and not name.startswith("BATON_")]
+    again = launch(machine, env=found).env
+    assert again == found

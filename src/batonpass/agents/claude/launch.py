@@ -8,7 +8,7 @@ from pathlib import Path
 from uuid import uuid4
 
 from batonpass.agents.base import Launch, LaunchOrder, NotInstalled
-from batonpass.agents.claude import settings
+from batonpass.agents.claude import limits, settings
 from batonpass.agents.claude.arguments import CONVERSATION, Arguments, parse
 from batonpass.agents.claude.wishes import MAY_SKIP, SKIP, approved
 from batonpass.disk import write_private
@@ -16,7 +16,7 @@ from batonpass.disk import write_private
 # Marks of a surrounding Claude Code session or tmux pane: the new session has its own.
 _FOREIGN = frozenset(
     {"CLAUDECODE", "CLAUDE_CODE_ENTRYPOINT", "CLAUDE_CODE_SESSION_ID", "CLAUDE_PID", "CLAUDE_PROJECT_DIR"}
-    | {"TMUX", "TMUX_PANE"}
+    | {"TMUX", "TMUX_PANE", limits.SETTING_WINDOW, limits.SETTING_OFF}
 )
 _SKILL = """\
 ---
@@ -56,7 +56,7 @@ def launch(order: LaunchOrder, prime_parts: int) -> Launch:
         argv += ["--", *prompts]  # an option that takes many values would swallow the prompt
     return Launch(
         argv=tuple(argv),
-        env=environment(order.env),
+        env={**environment(order.env), **settings.limits_set(order, users)},
         agent_session=agent_session,
         transcript=None,  # its name cannot be computed for every folder; the first hook brings it
         chained_statusline=settings.chained_status_line(order, users),

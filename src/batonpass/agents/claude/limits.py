@@ -10,6 +10,14 @@ _OUTPUT_RESERVE = 20_000
 _COMPACT_MARGIN = 13_000
 _BLOCK_MARGIN = 3_000
 _SMALLEST_COMPACT_WINDOW = 100_000
+# What the user's settings say of its compaction, for the watch of a session: the program has no such variables, since
+# one that says the same would outlast a change of the settings.
+SETTING_WINDOW, SETTING_OFF = "BATON_CLAUDE_COMPACT_WINDOW", "BATON_CLAUDE_COMPACTS_NOT"
+# Variables that a settings file may set as well, in its `env`.
+VARIABLES = (
+    "CLAUDE_CODE_AUTO_COMPACT_WINDOW", "CLAUDE_AUTOCOMPACT_PCT_OVERRIDE", "CLAUDE_CODE_MAX_OUTPUT_TOKENS",
+    "CLAUDE_CODE_DISABLE_1M_CONTEXT", "CLAUDE_CODE_MAX_CONTEXT_TOKENS", "DISABLE_AUTO_COMPACT", "DISABLE_COMPACT",
+)  # fmt: skip
 
 
 def window(model: str | None, env: Mapping[str, str]) -> int:
@@ -31,9 +39,9 @@ def window(model: str | None, env: Mapping[str, str]) -> int:
 def usable(window: int, env: Mapping[str, str]) -> int:
     """The number of tokens at which it compacts; with that switched off, at which it refuses to go on."""
     output = min(_number(env, "CLAUDE_CODE_MAX_OUTPUT_TOKENS") or _OUTPUT_RESERVE, _OUTPUT_RESERVE)
-    if _on(env, "DISABLE_AUTO_COMPACT") or _on(env, "DISABLE_COMPACT"):
+    if any(_on(env, name) for name in ("DISABLE_AUTO_COMPACT", "DISABLE_COMPACT", SETTING_OFF)):
         return max(0, window - output - _BLOCK_MARGIN)
-    compact_window = _number(env, "CLAUDE_CODE_AUTO_COMPACT_WINDOW")
+    compact_window = _number(env, "CLAUDE_CODE_AUTO_COMPACT_WINDOW") or _number(env, SETTING_WINDOW)
     if compact_window and compact_window >= _SMALLEST_COMPACT_WINDOW:
         window = min(window, compact_window)
     effective = window - output

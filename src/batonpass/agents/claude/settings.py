@@ -8,6 +8,7 @@ from pathlib import Path
 from typing import Any
 
 from batonpass.agents.base import LaunchError, LaunchOrder
+from batonpass.agents.claude import limits
 from batonpass.disk import read_plain
 from batonpass.home import prime_file
 
@@ -70,18 +71,44 @@ def chained_status_line(order: LaunchOrder, given: Settings) -> str | None:
 def _users_status_line(order: LaunchOrder, given: Settings) -> object:
     """The first status line in Claude Code's own order of precedence that is not ours."""
     ours = shlex.join(order.statusline)
-    folder = order.project / ".claude"
-    files = (
-        folder / "settings.local.json",
-        folder / "settings.json",
-        config_folder(order.env) / "settings.json",
-    )
-    for settings in (given, *map(_read_leniently, files)):
+    for settings in _in_force(order, given):
         line = _dict(settings.get("statusLine"))
         command = line.get("command")
         if isinstance(command, str) and command and command != ours and not _OUR_STATUS_LINE.search(command):
             return line
     return None
+
+
+def _in_force(order: LaunchOrder, given: Settings) -> list[Settings]:
+    """The user's settings in Claude Code's own order of precedence, the first to win."""
+    folder = order.project / ".claude"
+    files = (folder / "settings.local.json", folder / "settings.json", config_folder(order.env) / "settings.json")
+    return [given, *map(_read_leniently, files)]
+
+
+def limits_set(order: LaunchOrder, given: Settings) -> dict[str, str]:
+    """What the settings say of windows and of the agent's own compaction, as the watch of a session reads it.
+
+    Variables of a settings file win over those of the environment, and either over a setting, as both versions have it.
+    """
+    layers = _in_force(order, given)
+    found: dict[str, str] = {}
+    for settings in reversed(layers):
+        told = _dict(settings.get("env"))
+        found.update({name: str(told[name]) for name in limits.VARIABLES if isinstance(told.get(name), str | int)})
+    windows = [settings.get("autoCompactWindow") for settings in layers]
+    if window := next((one for one in windows if isinstance(one, int) and not isinstance(one, bool)), None):
+        found[limits.SETTING_WINDOW] = str(window)
+    switches = [settings.get("autoCompactEnabled") for settings in (*layers, _of_the_program(order.env))]
+    if next((one for one in switches if isinstance(one, bool)), True) is False:
+        found[limits.SETTING_OFF] = "1"
+    return found
+
+
+def _of_the_program(env: Mapping[str, str]) -> Settings:
+    """What Claude Code keeps for itself, with what was chosen in its own `/config`."""
+    folder = Path(env["CLAUDE_CONFIG_DIR"]) if env.get("CLAUDE_CONFIG_DIR") else Path(env.get("HOME") or Path.home())
+    return _read_leniently(folder / ".claude.json")
 
 
 def _hooks(order: LaunchOrder, prime_parts: int) -> dict[str, list[Settings]]:
