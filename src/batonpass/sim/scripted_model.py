@@ -51,8 +51,13 @@ class Recorded:
 class _Rule:
     thought: Thought
     match: re.Pattern[str] | None
+    turn: int | None
     kind: Kind
     times: int
+
+    def fits(self, asked: Asked) -> bool:
+        right_turn = self.turn is None or self.turn == asked.turn
+        return right_turn and (self.match is None or self.match.search(asked.text) is not None)
 
 
 @dataclass(slots=True)
@@ -125,11 +130,17 @@ class ScriptedModel:
     def __exit__(self, *exc: object) -> None:
         self.stop()
 
-    def script(self, thought: Thought, *, match: str | None = None, kind: Kind = Kind.MAIN, times: int = 1) -> None:
-        """Answer the next `times` requests of this kind whose last user text matches, for the brain."""
+    def script(
+        self, thought: Thought, *, match: str | None = None, turn: int | None = None, kind: Kind = Kind.MAIN,
+        times: int = 1,
+    ) -> None:  # fmt: skip
+        """Answer the next `times` requests of this kind, for the brain.
+
+        Only those whose last user text matches, and that belong to this user turn of their conversation, from 1.
+        """
         pattern = re.compile(match, re.DOTALL) if match else None
         with self._changed:
-            self._rules.append(_Rule(thought, pattern, kind, times))
+            self._rules.append(_Rule(thought, pattern, turn, kind, times))
 
     def wait_for(self, predicate: Callable[[Recorded], object], timeout: float = 90.0) -> Recorded:
         """The first request, past or to come, that fits. TimeoutError tells what came instead."""
@@ -204,7 +215,7 @@ class ScriptedModel:
 
     def _scripted(self, kind: Kind, asked: Asked) -> Thought | None:
         for rule in self._rules:
-            if rule.kind is kind and (rule.match is None or rule.match.search(asked.text)):
+            if rule.kind is kind and rule.fits(asked):
                 rule.times -= 1
                 if rule.times <= 0:
                     self._rules.remove(rule)
