@@ -11,30 +11,20 @@ from batonpass.sim.openai_responses import ResponsesModel
 from batonpass.sim.worker import Worker, WorkerSettings
 from tests.real_agents.baton import Baton
 from tests.real_agents.checker import assert_passed
-from tests.real_agents.users import prints
+from tests.real_agents.users import UsersHome, end, prints
 
 
 def test_a_session_is_bound_before_its_first_prompt_and_its_usage_is_not_known_yet(
-    codex_baton: Baton, codex_home: dict[str, str], project: Path
+    codex_baton: Baton, project: Path
 ) -> None:
-    config, hooks = (Path(codex_home["CODEX_HOME"]) / name for name in ("config.toml", "hooks.json"))
-    hooks.write_text('{"hooks": {}}', encoding="utf-8")
-    before, settled = prints(hooks, project), _without_own_notes(config)
+    before = prints(project)
     status = codex_baton.run_codex()
     assert status["state"] == "idle"
     assert status["agent_session"]
     assert (status["used"], status["percent"]) == (None, None)
     assert "Ask Codex to do anything" in codex_baton.screen()
     assert [text for text in codex_baton.told() if "no file of yours was changed" in text]
-    assert prints(hooks, project) == before
-    assert _without_own_notes(config) == settled
-
-
-def _without_own_notes(config: Path) -> dict[str, object]:
-    """The user's configuration without what Codex notes there itself at every start: what it has shown."""
-    settings = tomllib.loads(config.read_text(encoding="utf-8"))
-    settings.pop("tui", None)
-    return settings
+    assert prints(project) == before
 
 
 def test_readings_are_exact_and_busy_and_idle_are_codexs_own_word(
@@ -55,8 +45,9 @@ def test_a_jump_over_the_threshold_is_handed_off_in_place_before_codex_compacts(
     home = Path(codex_home["CODEX_HOME"])
     (home / "auth.json").write_text('{"OPENAI_API_KEY": "the user\'s own", "tokens": null}', encoding="utf-8")
     (home / "AGENTS.md").write_text("Be brief.\n", encoding="utf-8")
-    owned = (home / "auth.json", home / "AGENTS.md", project / "README.md", project / ".git" / "config")
-    before, settled = prints(*owned), _without_own_notes(home / "config.toml")
+    (home / "hooks.json").write_text('{"hooks": {}}', encoding="utf-8")
+    owned = (project / "README.md", project / ".git" / "config")
+    before, users_home = prints(*owned), UsersHome("codex", codex_home)
     codex_model.brain = Worker(WorkerSettings(start=97_920, step=0, jumps={2: 227_664}))
     codex_baton.run_codex(prompt="please begin")
     assert codex_baton.rest()["percent"] == 40
@@ -69,7 +60,9 @@ def test_a_jump_over_the_threshold_is_handed_off_in_place_before_codex_compacts(
     after = codex_baton.rest()
     assert after["percent"] < 50
     assert (after["pid"], after["agent_session"]) == (pid, cycle.new_agent_session)
-    assert (prints(*owned), _without_own_notes(home / "config.toml")) == (before, settled)
+    end(codex_baton, "/quit")
+    users_home.assert_kept(codex_baton.home)
+    assert prints(*owned) == before
 
 
 def test_the_users_own_clear_is_followed_before_anything_is_said_again(

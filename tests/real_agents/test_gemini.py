@@ -9,7 +9,7 @@ from batonpass.sim.model_wire import Kind
 from batonpass.sim.worker import Worker, WorkerSettings
 from tests.real_agents.baton import Baton
 from tests.real_agents.checker import assert_passed
-from tests.real_agents.users import prints
+from tests.real_agents.users import UsersHome, end, prints
 
 # One start serves all of this, for it takes its time to start.
 OWN = '{"name": "mine", "version": "1.0.0", "contextFileName": "MINE.md"}'
@@ -24,7 +24,8 @@ def test_a_jump_over_the_threshold_is_handed_off_in_place_and_no_file_of_the_use
     (own / "gemini-extension.json").write_text(OWN, encoding="utf-8")
     (own / "MINE.md").write_text("The user's extension is heard.\n", encoding="utf-8")
     (home / "oauth_creds.json").write_text('{"access_token": "the user\'s own"}', encoding="utf-8")
-    before = prints(home, project / "README.md")  # git renews its index by itself
+    owned = (project / "README.md", project / ".git" / "config")
+    before, users_home = prints(*owned), UsersHome("gemini", gemini_home)
     gemini_model.brain = Worker(WorkerSettings(start=104_858, step=0, jumps={2: 480_000}))
     bound = gemini_baton.run_gemini(prompt="please begin")["agent_session"]
     status = gemini_baton.rest()
@@ -41,4 +42,6 @@ def test_a_jump_over_the_threshold_is_handed_off_in_place_and_no_file_of_the_use
     after = gemini_baton.rest()
     assert after["percent"] < 50
     assert (after["pid"], after["agent_session"]) == (pid, cycle.new_agent_session)
-    assert {name: print_ for name, print_ in prints(home, project / "README.md").items() if name in before} == before
+    end(gemini_baton, "/quit", shown="Exit the cli")
+    users_home.assert_kept(gemini_baton.home)
+    assert prints(*owned) == before

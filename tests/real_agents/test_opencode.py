@@ -10,18 +10,17 @@ from batonpass.sim.openai_chat import ChatModel
 from batonpass.sim.worker import Worker, WorkerSettings
 from tests.real_agents.baton import Baton
 from tests.real_agents.checker import assert_passed
-from tests.real_agents.users import prints
+from tests.real_agents.users import UsersHome, end, prints
 
 
 def test_a_jump_over_the_threshold_is_handed_off_over_the_port_before_opencode_compacts(
     opencode_baton: Baton, opencode_model: ChatModel, opencode_home: dict[str, str], project: Path
 ) -> None:
-    config = Path(opencode_home["HOME"]) / ".config"
     signed_in = Path(opencode_home["HOME"]) / ".local" / "share" / "opencode" / "auth.json"
     signed_in.parent.mkdir(parents=True, exist_ok=True)
     signed_in.write_text('{"another": {"type": "api", "key": "the user\'s own"}}', encoding="utf-8")
-    before = prints(config, signed_in, project / "README.md", project / ".git" / "config")
-    assert any(path.endswith("opencode.json") for path in before)
+    owned = (project / "README.md", project / ".git" / "config")
+    before, users_home = prints(*owned), UsersHome("opencode", opencode_home)
     opencode_model.brain = Worker(WorkerSettings(start=76_723, step=0, jumps={2: 178_381}))
     status = opencode_baton.run_opencode(prompt="please begin")
     first = opencode_baton.rest()
@@ -38,8 +37,10 @@ def test_a_jump_over_the_threshold_is_handed_off_over_the_port_before_opencode_c
     assert (after["used"], after["window"], after["usable"], after["confidence"]) == (76_723, 200_000, 191_808, 0.95)
     assert (after["pid"], after["agent_session"]) == (status["pid"], cycle.new_agent_session)
     assert "baton_receipt" in opencode_baton.screen()
-    assert {path: now for path, now in prints(config, signed_in, project).items() if path in before} == before
+    assert prints(*owned) == before
     _no_password_is_written_down(opencode_baton, after["pid"])
+    end(opencode_baton, "/exit")
+    users_home.assert_kept(opencode_baton.home)
 
 
 def _no_password_is_written_down(baton: Baton, pid: int) -> None:

@@ -8,7 +8,7 @@ import pytest
 from batonpass.sim.anthropic import AnthropicModel
 from tests.real_agents.baton import Baton
 from tests.real_agents.checker import assert_passed
-from tests.real_agents.users import prints
+from tests.real_agents.users import UsersHome, end, prints
 
 pytestmark = pytest.mark.long_on("2.1.197")
 
@@ -26,19 +26,21 @@ def test_the_users_files_stay_as_they_are_and_the_users_hooks_and_status_line_ru
     (project / ".claude" / "commands").mkdir(parents=True)
     (project / ".claude" / "settings.json").write_text('{"permissions": {"allow": ["Bash(ls)"]}}', encoding="utf-8")
     (project / ".claude" / "commands" / "greet.md").write_text("Say hello.\n", encoding="utf-8")
-    owned = (home / "settings.json", home / "CLAUDE.md", project / "CLAUDE.md", project / ".mcp.json",
-             project / ".claude", project / "README.md", project / ".git" / "config")  # fmt: skip
-    before = prints(*owned)
+    owned = (project / "CLAUDE.md", project / ".mcp.json", project / ".claude", project / "README.md",
+             project / ".git" / "config")  # fmt: skip
+    before, users_home = prints(*owned), UsersHome("claude", claude_home)
 
     baton.run(prompt="please begin")
     baton.rest()
     baton.command("handoff", "--no-wait")
     assert_passed(baton, model, baton.cycle())
     baton.rest()
+    baton.until(lambda: "MY OWN LINE" in (shown := baton.screen()) and "baton ▰" in shown, "both status lines")
+    end(baton, "/exit")
 
+    users_home.assert_kept(baton.home)
     assert prints(*owned) == before
     assert sorted(path.name for path in project.iterdir()) == sorted(
         (".baton", ".bmad", ".claude", ".git", ".mcp.json", "CLAUDE.md", "README.md", "tmp")
     )
     assert len(rung.read_text(encoding="utf-8").split()) >= 3  # of the work, of the document, of the successor
-    baton.until(lambda: "MY OWN LINE" in (shown := baton.screen()) and "baton ▰" in shown, "both status lines")
