@@ -3,6 +3,7 @@
 import ast
 import inspect
 import os
+import re
 from collections.abc import Iterator
 from pathlib import Path
 
@@ -17,6 +18,13 @@ from batonpass.terminals.base import Screen
 
 SOURCE = Path(batonpass.__file__).parent
 REAL = tuple(name for name in agents.names() if agents.get(name).package)
+_NAMES = {*REAL, *agents.experimental_names(), "anthropic", "openai"}  # all of them, and who makes some of them
+# At the beginning of a word, or of one within a name.
+_NAMED = re.compile(rf"(?:(?<![A-Za-z])|(?<=[a-z])(?=[A-Z]))(?i:{'|'.join(sorted(_NAMES))})")
+MAY_BE_NAMED = {
+    # Kinds of secrets, whichever agent they are found with: who issued a key is what tells its form.
+    "handoff/redact.py": {"anthropic-key", "openai-key"},
+}
 every_agent = pytest.mark.parametrize("name", agents.names())
 
 
@@ -25,8 +33,8 @@ def _asked_of(protocol: type) -> dict[str, object]:
     return {**dict.fromkeys(protocol.__annotations__), **methods}
 
 
-def test_all_four_are_there_each_with_the_package_that_brings_it() -> None:
-    assert {"claude", "codex", "gemini", "opencode"} == set(REAL)
+def test_at_least_four_are_there_each_with_the_package_that_brings_it() -> None:
+    assert {"claude", "codex", "gemini", "opencode"} <= set(REAL)
 
 
 @every_agent
@@ -82,7 +90,7 @@ def test_a_window_is_larger_than_what_of_it_can_be_used(name: str) -> None:
 def test_a_switch_never_lets_an_agent_do_more_than_its_user_allowed(name: str, approval: Approval) -> None:
     agent, order = agents.get(name), list(Approval)
     read = agent.wishes(agent.arguments(Wishes(approval=approval), {}), None, None).approval or Approval.ASK
-    assert order.index(read) <= max(order.index(approval), order.index(Approval.ASK))
+    assert order.index(read) <= order.index(approval)
 
 
 @every_agent
@@ -90,18 +98,21 @@ def test_the_users_model_for_a_size_is_handed_over(name: str) -> None:
     assert "tiny-1" in " ".join(agents.get(name).arguments(Wishes(size=Size.SMALL), {"small": "tiny-1"}))
 
 
-def test_nothing_but_agents_and_rehearsals_names_an_agent() -> None:
-    names = {*REAL, *agents.experimental_names()}
+def test_nothing_but_agents_and_rehearsals_names_an_agent_or_who_makes_it() -> None:
     for path in sorted(SOURCE.rglob("*.py")):
         if path.relative_to(SOURCE).parts[0] in ("agents", "sim"):
             continue
-        words = {text for text in _texts(path) if text in names}
-        modules = {one for one in _imports(path) if one.split(".")[:2] == ["batonpass", "agents"] and _of(one, names)}
-        assert not words | modules, f"{path.relative_to(SOURCE)} names {words | modules}"
+        named = {text for text in _texts(path) if _NAMED.search(text)}
+        known = MAY_BE_NAMED.get(path.relative_to(SOURCE).as_posix(), set())
+        assert named == known, f"{path.relative_to(SOURCE)} names {named ^ known}"
 
 
-def _of(module: str, names: set[str]) -> bool:
-    return len(module.split(".")) > 2 and module.split(".")[2] in names
+@pytest.mark.parametrize(
+    "text", ["claude", "run claude now", "CLAUDE_CONFIG_DIR", "claude-opus", "ClaudeRecord", "myClaude", "OpenAI"]
+)
+def test_a_name_is_found_in_whatever_holds_it(text: str) -> None:
+    assert _NAMED.search(text)
+    assert not _NAMED.search("the raider said so")
 
 
 def _imports(path: Path) -> Iterator[str]:
@@ -114,7 +125,20 @@ def _imports(path: Path) -> Iterator[str]:
 
 
 def _texts(path: Path) -> Iterator[str]:
-    """Every string that a program could act on: what people read has more than one word."""
-    for node in ast.walk(ast.parse(path.read_text(encoding="utf-8"))):
-        if isinstance(node, ast.Constant) and isinstance(node.value, str):
-            yield node.value
+    """Every string that a program could act on or print, and every identifier: all but comments and docstrings."""
+    tree = ast.parse(path.read_text(encoding="utf-8"))
+    docstrings = {id(body[0].value) for node in ast.walk(tree) if (body := _begins_with_text(node))}
+    for node in ast.walk(tree):
+        if id(node) in docstrings:
+            continue
+        for _, value in ast.iter_fields(node):
+            for one in value if isinstance(value, list) else [value]:
+                if isinstance(one, str | bytes):
+                    yield one if isinstance(one, str) else one.decode("utf-8", "replace")
+
+
+def _begins_with_text(node: ast.AST) -> list[ast.Expr]:
+    """The first statement of a module, class or function, if it is its docstring."""
+    if not isinstance(node, ast.Module | ast.ClassDef | ast.FunctionDef | ast.AsyncFunctionDef):
+        return []
+    return [one for one in node.body[:1] if isinstance(one, ast.Expr) and isinstance(one.value, ast.Constant)]

@@ -7,7 +7,8 @@ from pathlib import Path
 import pytest
 
 from batonpass.agents.base import Box, BoxState
-from batonpass.agents.gemini.screen import abridges, box, dialog
+from batonpass.agents.gemini.screen import abridges, box, dialog, refused
+from batonpass.agents.setbacks import kind_of
 from batonpass.terminals.base import Screen
 
 FOLDER = Path(__file__).parents[1] / "fixtures" / "gemini" / "screens"
@@ -50,6 +51,26 @@ def test_a_wrapped_line_is_text_over_several_rows() -> None:
 def test_a_dialog_is_told_and_leaves_no_box(name: str, words: str) -> None:
     assert box(shown(name)).state is BoxState.UNKNOWN
     assert dialog(shown(name)) == words
+
+
+def test_a_dialog_about_a_quota_says_what_the_provider_said() -> None:
+    failed = refused(shown("quota"), 7.0)
+    assert failed is not None
+    assert (failed.at, kind_of(failed.kind, failed.text)) == (7.0, "quota")
+    assert failed.text.startswith("Usage limit reached for all Pro models. ")
+    assert failed.text.endswith("/model to switch models.")
+    assert dialog(shown("quota")) is not None, "nothing is typed there"
+
+
+@pytest.mark.parametrize("name", ["fresh", "busy", "permission", "trust", "typed"])
+def test_no_other_screen_says_anything_of_the_provider(name: str) -> None:
+    assert refused(shown(name), 7.0) is None
+
+
+def test_what_was_said_of_a_quota_is_no_dialog_about_it() -> None:
+    screen = shown("idle")
+    rows = ("Usage limit reached for all Pro models.", *screen.rows[1:])
+    assert refused(replace(screen, rows=rows), 7.0) is None
 
 
 def test_a_text_that_reads_like_the_hint_is_text_where_somebody_typed_it() -> None:

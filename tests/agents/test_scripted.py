@@ -21,6 +21,7 @@ from batonpass.transcripts.events import (
     Event,
     Failed,
     Interrupted,
+    Notice,
     Origin,
     Prompted,
     Said,
@@ -31,6 +32,7 @@ from batonpass.transcripts.events import (
 )
 
 SCRIPTED: Agent = Scripted()
+NEWS = "<task-notification><task-id>b1</task-id><status>failed</status></task-notification>"
 
 
 @pytest.fixture
@@ -62,6 +64,10 @@ def _line(event: str, **fields: object) -> bytes:
         (
             _line("prompted", text="hi", origin="system", prompt_id="p"),
             Prompted(5.0, "hi", Origin.SYSTEM, "p"),
+        ),
+        (
+            _line("prompted", text=NEWS, origin="system"),
+            Prompted(5.0, NEWS, Origin.SYSTEM, None, Notice("b1", "", "failed")),
         ),
         (_line("said", text="yes", message_id="m"), Said(5.0, "yes", "m")),
         (

@@ -28,13 +28,13 @@ def test_baton_alone_is_friendly(baton: Baton, argv: list[str]) -> None:
         "demo",
     ):
         assert f" {command} " in shown
-    assert "baton run claude" in shown
+    assert "`baton run`" in shown
 
 
 def test_run_says_in_its_help_where_the_agents_words_go(baton: Baton) -> None:
     shown = baton("run", "-h").output
     assert "[-- ARGS]" in shown
-    assert "baton run claude -- --model opus" in shown
+    assert "baton run AGENT -- --model NAME" in shown
     assert "(default: its folder)" in shown
 
 

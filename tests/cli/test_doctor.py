@@ -252,7 +252,7 @@ def test_the_doctor_is_content_without_claude(
     assert baton("doctor").exit_code == 0
     told = json.loads(baton("doctor", "--json").stdout)
     assert told["ok"] is True
-    assert [check["name"] for check in told["checks"]] == [
+    wanted = [
         "python",
         "tmux",
         "git",
@@ -269,5 +269,6 @@ def test_the_doctor_is_content_without_claude(
         "copilot",
         "qwen",
     ]
+    assert [check["name"] for check in told["checks"] if check["name"] in wanted] == wanted
     assert set(told["checks"][0]) == {"name", "ok", "found", "mend", "essential"}
     assert os.environ["HOME"] not in told["checks"][0]["found"]

@@ -120,7 +120,7 @@ def test_a_notification_names_its_session_once() -> None:
 def test_without_sessions_it_says_how_to_start_one() -> None:
     seen = read({**three_sessions(), "sessions": [], "notifications": []})
     assert "0 sessions" in seen
-    assert "baton run claude" in seen
+    assert "Start one with: baton run" in seen
 
 
 def test_json_is_the_daemons_answer_and_nothing_else(daemon: FakeDaemon, baton: Baton) -> None:

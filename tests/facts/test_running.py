@@ -6,7 +6,7 @@ from batonpass.agents.claude.record import parse
 from batonpass.agents.codex import record as codex
 from batonpass.agents.gemini import record as gemini
 from batonpass.facts import Followed
-from batonpass.transcripts.events import Origin, Prompted, ToolCalled, ToolReturned
+from batonpass.transcripts.events import Notice, Origin, Prompted, ToolCalled, ToolReturned
 from batonpass.transcripts.whole import all_events
 from tests.facts.said import facts_of, ran
 
@@ -17,8 +17,7 @@ LAUNCHED = ToolReturned(1, "t1", True, "Async agent launched successfully.\nagen
 
 
 def notice(task: str, state: str) -> Prompted:
-    text = f"<task-notification>\n<task-id>{task}</task-id>\n<status>{state}</status>\n</task-notification>"
-    return Prompted(2, text, Origin.SYSTEM)
+    return Prompted(2, f"{task} has ended.", Origin.SYSTEM, notice=Notice(task, "", state))
 
 
 def test_a_sub_agent_is_followed_from_its_start_to_its_end(tmp_path: Path) -> None:
@@ -38,6 +37,8 @@ def test_background_commands_are_known_until_they_end(tmp_path: Path) -> None:
     started = ran(1, "npm run dev", "Command running in background with ID: b5ip. Output is", run_in_background=True)
     assert [(task.id, task.description) for task in facts_of(tmp_path, started).background] == [("b5ip", "npm run dev")]
     assert facts_of(tmp_path, started, notice("b5ip", "completed")).background == ()
+    said = Prompted(2, "<task-notification><task-id>b5ip</task-id></task-notification>", Origin.HUMAN)
+    assert facts_of(tmp_path, started, said).background, "what an agent's news looks like is known to its adapter alone"
     stopped = ToolCalled(3, "k", "KillShell", {"shell_id": "b5ip"})
     assert facts_of(tmp_path, started, stopped).background == ()
 

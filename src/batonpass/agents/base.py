@@ -14,7 +14,7 @@ from batonpass.agents.wishes import Approval, Wishes
 from batonpass.reading import Reading
 from batonpass.session import State
 from batonpass.terminals.base import Screen
-from batonpass.transcripts.events import Event
+from batonpass.transcripts.events import Event, Failed
 from batonpass.transcripts.record import Record
 
 
@@ -66,6 +66,8 @@ class Launch:
 #   ask       at the end of a turn: waits for the daemon, then prints the pending ask, if any
 #   prime N   at the start of a conversation: prints part N (from 1) of the sealed handoff, if one is due;
 #             part 1 also reports the event
+#   compact   before the agent shortens its conversation itself: reports, and waits for the daemon, which lays out the
+#             `prime` for the start that follows; no answer
 #   note      at a user's prompt: reports, and prints a remark that is to ride on it, if any
 #   permit    a permission request: prints the allow answer if it is for the draft path, else nothing
 # What they print was rendered before by the adapter (`render_*`), so that the hook itself knows no agent.
@@ -317,6 +319,13 @@ class Agent(Protocol):
 
     def dialog(self, screen: Screen) -> str | None:
         """What dialog the screen shows, in a few words; None when it shows none. May veto, never permit."""
+        ...
+
+    def refused(self, screen: Screen, at: float) -> Failed | None:
+        """What a dialog says of a provider that does not serve the agent; None where it shows none such.
+
+        No key is pressed for that: should another agent go on, the process is ended at its dialog.
+        """
         ...
 
     def box(self, screen: Screen) -> Box: ...

@@ -8,7 +8,7 @@ from batonpass.agents.base import Binding, Control, HooksOff, Status
 from batonpass.reading import Reading
 from batonpass.session import State
 from batonpass.terminals.base import Screen
-from batonpass.transcripts.events import Event
+from batonpass.transcripts.events import Event, Failed
 from batonpass.transcripts.record import Record
 from batonpass.transcripts.tail import Tail
 
@@ -45,6 +45,10 @@ class Usual:
 
     def status(self, binding: Binding) -> Status:
         raise NotImplementedError
+
+    def refused(self, screen: Screen, at: float) -> Failed | None:
+        """None: its record tells, and no dialog."""
+        return None
 
     def holds(self, binding: Binding) -> bool:
         said = self.status(binding)

@@ -80,7 +80,7 @@ def front(asked: str | None = None) -> typer.Typer:
         name="baton",
         cls=Front,
         help="Keeps AI coding agents working across context windows, and proves its handoffs.",
-        epilog="Start with `baton run claude`, and see `baton status`. Exit codes: 0 done, 1 failed, "
+        epilog="Start with `baton run`, and see `baton status`. Exit codes: 0 done, 1 failed, "
         "2 wrong usage, 3 the answer is no.",
         no_args_is_help=True,
         add_completion=False,

@@ -23,7 +23,7 @@ from batonpass.transcripts.events import Event
 
 def exec_(
     ctx: typer.Context,
-    agent: str = typer.Argument(..., metavar="AGENT", help="The agent to run."),
+    agent: str = typer.Argument(..., metavar="AGENT", help=f"The agent to run: {', '.join(agents.headless_names())}."),
     prompt: str = typer.Argument(..., metavar="PROMPT", help="What it is to do; - takes it from standard input."),
     resume: str | None = typer.Option(None, "--resume", metavar="ID", help="Go on with this conversation."),
     model: str | None = typer.Option(None, "--model", metavar="M", help="The agent's own name of a model."),
@@ -38,7 +38,7 @@ def exec_(
 ) -> None:
     """Run an agent without a screen: a prompt in, its answer out, its usage on standard error.
 
-    Words after -- go to the agent: baton exec claude "Summarise README.md" -- --max-turns 3
+    Words after -- go to the agent: baton exec AGENT "Summarise README.md" -- --option-of-its-own
     """
     order = HeadlessOrder(
         prompt=sys.stdin.read() if prompt == "-" else prompt,

@@ -42,7 +42,7 @@ def run(
 ) -> None:
     """Start an agent under supervision, in tmux, and attach.
 
-    Words after -- go to the agent: baton run claude -- --model opus
+    Words after -- go to the agent: baton run AGENT -- --model NAME
     """
     size = shutil.get_terminal_size((200, 50))
     started: StartedSession = call(

@@ -42,7 +42,7 @@ def view(status: Status, *, now: float, home: Path) -> RenderableType:
     if "hosts" not in status:
         blocks += _of_host(None, status, now=now, home=home)
     if not status["sessions"]:
-        blocks.append(Text("\nNo sessions. Start one with: baton run claude"))
+        blocks.append(Text("\nNo sessions. Start one with: baton run"))
     if problems := status.get("problems", []):
         blocks.append(Text("\nConfiguration: these are not followed until they are mended", "bold red"))
         blocks += [Text(f"  {clean(problem)}") for problem in problems]

@@ -1,15 +1,10 @@
 """Commands that were sent to the background and have not been heard of since."""
 
-import re
 from collections.abc import Iterable
 
 from batonpass.agents.base import BackgroundTask
-from batonpass.facts.notices import notice_in
+from batonpass.transcripts import vocabulary
 from batonpass.transcripts.events import Event, Prompted, ToolCalled, ToolReturned
-
-_SHELLS = {"bash", "shell", "run_shell_command", "exec_command", "powershell"}
-_STOPPERS = {"killshell", "killbash", "kill_shell", "taskstop"}
-_ID = re.compile(r"\bID:\s*([\w-]{2,40})")
 
 
 class Processes:
@@ -23,17 +18,17 @@ class Processes:
     def see(self, event: Event) -> None:
         if isinstance(event, ToolCalled):
             name, given = event.tool.lower(), event.arguments
-            if name in _SHELLS and given.get("run_in_background"):
-                self._starting[event.call_id] = " ".join(str(given.get("command", "")).split())[:200]
-            elif name in _STOPPERS:
-                named = given.get("shell_id") or given.get("task_id") or given.get("bash_id")
-                self._running.pop(str(named or ""), None)
+            if name in vocabulary.SHELLS and given.get(vocabulary.IN_BACKGROUND):
+                command = vocabulary.given(given, vocabulary.COMMAND)
+                self._starting[event.call_id] = " ".join(command.split())[:200]
+            elif name in vocabulary.STOPPERS:
+                self._running.pop(vocabulary.given(given, vocabulary.STOPPED), None)
         elif isinstance(event, ToolReturned) and event.call_id in self._starting:
-            command, said = self._starting.pop(event.call_id), _ID.search(event.text)
+            command, said = self._starting.pop(event.call_id), vocabulary.BACKGROUND_ID.search(event.text)
             if event.ok and said:
                 self._running[said[1]] = BackgroundTask(said[1], "shell", "running", command)
                 self._calls[event.call_id] = said[1]
-        elif isinstance(event, Prompted) and (notice := notice_in(event.text)):
+        elif isinstance(event, Prompted) and (notice := event.notice):
             self._running.pop(notice.task or self._calls.get(notice.call, ""), None)
 
     def with_known(self, known: Iterable[BackgroundTask]) -> tuple[BackgroundTask, ...]:

@@ -3,6 +3,7 @@
 import re
 from dataclasses import replace
 
+from batonpass.transcripts import vocabulary
 from batonpass.transcripts.events import Event, ToolCalled, ToolReturned
 
 _NAME = (
@@ -15,7 +16,6 @@ _PRINTS_ALL = re.compile(r"(?:^|[;&|]\s*)(?:env|printenv|export -p|set)\s*(?:$|[
 _HEREDOC = re.compile(r"<<-?\s*['\"]?(\w+)['\"]?.*?^\1\s*$", re.DOTALL | re.MULTILINE)
 _QUOTED = re.compile(r"'[^']*'|\"[^\"]*\"")
 WITHHELD = "[not kept: this shows a file of secrets]"
-_ASIDE = ("content", "new_string", "old_string", "edits")
 
 
 class SecretFiles:
@@ -34,7 +34,7 @@ class SecretFiles:
         return event
 
     def _touches(self, event: ToolCalled) -> bool:
-        texts = [str(value) for key, value in event.arguments.items() if key not in _ASIDE]
+        texts = [str(value) for key, value in event.arguments.items() if key not in vocabulary.CONTENT]
         return any(names_secret_file(text) or _PRINTS_ALL.search(text.strip()) for text in texts)
 
 
@@ -51,7 +51,7 @@ def names_secret_file(text: str) -> bool:
 
 def _bare(key: str, value: object) -> object:
     """An argument without texts that may be the file's content."""
-    if key in _ASIDE:
+    if key in vocabulary.CONTENT:
         return WITHHELD
     if not isinstance(value, str) or ">" not in value:
         return value

@@ -1,20 +1,10 @@
 """The agent's own list of work, in its latest state."""
 
-import re
 from collections.abc import Mapping
 
 from batonpass.facts.model import Todo
+from batonpass.transcripts import vocabulary
 from batonpass.transcripts.events import Event, ToolCalled, ToolReturned
-
-_WHOLE_LISTS = {"todowrite": "todos", "write_todos": "todos", "update_plan": "plan"}
-_TEXT_KEYS = ("content", "subject", "step", "title", "description")
-_CREATED = re.compile(r"#(\w+)")
-_STATES = {
-    "done": "completed",
-    "complete": "completed",
-    "in-progress": "in_progress",
-    "active": "in_progress",
-}
 
 
 class Todos:
@@ -30,13 +20,14 @@ class Todos:
             self._created(event)
         elif isinstance(event, ToolCalled):
             name = event.tool.lower()
-            if name in _WHOLE_LISTS:
-                self._list = _read_list(event.arguments.get(_WHOLE_LISTS[name]), event.at)
-            elif name == "taskcreate":
+            if name in vocabulary.WHOLE_LISTS:
+                items = next((event.arguments[key] for key in vocabulary.ITEMS if key in event.arguments), None)
+                self._list = _read_list(items, event.at)
+            elif name in vocabulary.TASK_MADE:
                 text = _text(event.arguments)
                 if text:
                     self._creating[event.call_id] = Todo(text, "pending", event.at)
-            elif name == "taskupdate":
+            elif name in vocabulary.TASK_CHANGED:
                 self._update(event.arguments, event.at)
 
     @property
@@ -47,35 +38,35 @@ class Todos:
         todo = self._creating.pop(event.call_id, None)
         if todo is None or not event.ok:
             return
-        named = _CREATED.search(event.text)
+        named = vocabulary.TASK_NUMBER.search(event.text)
         self._tasks[named.group(1) if named else event.call_id] = todo
 
     def _update(self, arguments: Mapping[str, object], at: float) -> None:
-        key = str(arguments.get("taskId", arguments.get("id", "")))
+        key = vocabulary.given(arguments, vocabulary.TASK_ID)
         known = self._tasks.get(key)
         if known is None:
             return
-        state = _state(arguments.get("status")) if "status" in arguments else known.state
-        if state in {"deleted", "cancelled"}:
+        state = _state(arguments) if vocabulary.STATUS in arguments else known.state
+        if state in vocabulary.GONE:
             del self._tasks[key]
         else:
-            self._tasks[key] = Todo(str(arguments.get("subject") or known.text), state, at)
+            self._tasks[key] = Todo(vocabulary.given(arguments, vocabulary.NEW_TEXT) or known.text, state, at)
 
 
 def _read_list(items: object, at: float) -> tuple[Todo, ...]:
     todos = []
     for item in items if isinstance(items, list) else []:
         if isinstance(item, Mapping) and (text := _text(item)):
-            state = _state(item.get("status"))
-            if state != "cancelled":
+            state = _state(item)
+            if state not in vocabulary.GONE:
                 todos.append(Todo(text, state, at))
     return tuple(todos)
 
 
 def _text(item: Mapping[str, object]) -> str:
-    return next((value for key in _TEXT_KEYS if isinstance(value := item.get(key), str) and value), "")
+    return vocabulary.given(item, vocabulary.ITEM_TEXT)
 
 
-def _state(value: object) -> str:
-    name = str(value or "pending").lower()
-    return _STATES.get(name, name)
+def _state(item: Mapping[str, object]) -> str:
+    name = str(item.get(vocabulary.STATUS) or "pending").lower()
+    return vocabulary.STATES.get(name, name)

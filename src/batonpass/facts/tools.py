@@ -3,7 +3,7 @@
 import os
 import re
 from collections import deque
-from collections.abc import Callable, Mapping
+from collections.abc import Callable
 from dataclasses import replace
 from pathlib import Path
 
@@ -11,21 +11,13 @@ from batonpass.facts.errors import Errors
 from batonpass.facts.model import Command
 from batonpass.facts.reverted import EVERYTHING, reverted_by
 from batonpass.facts.testruns import TestRuns
+from batonpass.transcripts import vocabulary
 from batonpass.transcripts.events import Event, ToolCalled, ToolReturned
 
 _LAST_COMMANDS = 15
 _TAIL_LINES = 12
 _TAIL_CHARS = 1_200
 
-_WRITERS = {
-    "write", "edit", "multiedit", "notebookedit", "write_file", "replace", "create_file", "str_replace",
-    "str_replace_based_edit_tool", "patch",
-}  # fmt: skip
-_PATH_KEYS = ("file_path", "path", "notebook_path", "filePath", "absolute_path")
-_SHELLS = {"bash", "shell", "run_shell_command", "exec_command", "local_shell", "powershell"}
-_COMMAND_KEYS = ("command", "cmd")
-_PATCHED = re.compile(r"^\*\*\* (?:Add|Update|Delete) File: (.+)$", re.MULTILINE)
-_EXIT = re.compile(r"\bexit(?:ed with)?(?: code| status)?[: ]+(\d{1,3})\b", re.IGNORECASE)
 _TEST = re.compile(
     r"(?:^|[\s;&|/])(?:pytest|tox|nox|jest|vitest|mocha|rspec|phpunit|ctest|unittest"
     r"|(?:npm|pnpm|yarn|bun|cargo|go|make|mvn|gradle|gradlew|dotnet|mix|deno|swift|rake) (?:run )?test\w*"
@@ -71,16 +63,17 @@ class Tools:
 
     def _called(self, event: ToolCalled) -> None:
         name = event.tool.lower()
-        if name in _SHELLS:
+        if name in vocabulary.SHELLS:
             self._ran(event)
-        elif name == "apply_patch":
+        elif name in vocabulary.PATCHERS:
             text = " ".join(str(value) for value in event.arguments.values())
-            self._writing[event.call_id] = self._relative(_PATCHED.findall(text))
-        elif name in _WRITERS:
-            self._writing[event.call_id] = self._relative(_texts(event.arguments, _PATH_KEYS)[:1])
+            self._writing[event.call_id] = self._relative(vocabulary.PATCHED.findall(text))
+        elif name in vocabulary.WRITERS:
+            path = vocabulary.given(event.arguments, vocabulary.PATH)
+            self._writing[event.call_id] = self._relative([path] if path else [])
 
     def _ran(self, event: ToolCalled) -> None:
-        command = next(iter(_texts(event.arguments, _COMMAND_KEYS)), "")
+        command = vocabulary.given(event.arguments, vocabulary.COMMAND)
         if not command:
             return
         is_test = bool(_TEST.search(command))
@@ -132,22 +125,11 @@ class Tools:
         return relative
 
 
-def _texts(arguments: Mapping[str, object], keys: tuple[str, ...]) -> list[str]:
-    found = []
-    for key in keys:
-        value = arguments.get(key)
-        if isinstance(value, str) and value:
-            found.append(value)
-        elif isinstance(value, list) and value:
-            found.append(" ".join(str(word) for word in value))
-    return found
-
-
 def _exit_code(event: ToolReturned) -> int | None:
     """The code where the result says it: agents put it first or last, not in the middle of the output."""
     if event.ok:
         return 0
-    said = _EXIT.search(event.text[:80]) or _EXIT.search(event.text[-80:])
+    said = vocabulary.EXIT_CODE.search(event.text[:80]) or vocabulary.EXIT_CODE.search(event.text[-80:])
     return int(said.group(1)) if said else None
 
 

@@ -8,6 +8,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass, field
 from datetime import UTC, datetime
 
+from batonpass.agents.notices import notice_in
 from batonpass.transcripts.events import Event, Origin, Prompted, Said, ToolCalled, ToolReturned, TurnEnded
 
 START = 1_769_005_845.0
@@ -60,7 +61,7 @@ def events(corpus: Corpus) -> Iterator[Event]:
     at = START
     for number, turn in enumerate(corpus.turns, 1):
         at += _STEP
-        yield Prompted(at, turn.prompt, turn.origin, f"p{number}")
+        yield Prompted(at, turn.prompt, turn.origin, f"p{number}", notice_in(turn.prompt))
         for index, part in enumerate(turn.answer):
             at += _STEP
             if isinstance(part, str):

@@ -38,10 +38,20 @@ class Health:
         self._unreaped: set[str] = set()
         self._told: dict[str, str] = {}
         self._waiting_since: dict[str, float] = {}
-        self._box_seen: dict[tuple[str, int | None], int] = {}  # looks in a row, for each process of a session
+        self._box_seen: dict[str, tuple[int | None, int]] = {}  # the process of a session, and looks in a row
         self._troubles: dict[str, str] = {}
         self._unheard: set[str] = set()
-        self._unanswered: set[tuple[str, int | None]] = set()
+        self._unanswered: dict[str, int | None] = {}  # the process of a session that was told
+        supervisor.also_forget.append(self.forget)
+
+    def forget(self, session: str) -> None:
+        """Let go of what was noted of a session that is not watched any more."""
+        for noted in (self._brought_back, self._told, self._waiting_since, self._troubles):
+            noted.pop(session, None)
+        for about in (self._box_seen, self._unanswered):
+            about.pop(session, None)
+        self._unreaped.discard(session)
+        self._unheard.discard(session)
 
     async def look(self) -> None:
         """One round over every live session."""
@@ -95,7 +105,10 @@ class Health:
         pid = watch.session.pid
         if info is not None and info.dead and (info.dead_status is None or info.pid != pid):
             # tmux may have missed its end, and looks when asked for one; or it was replaced since they were listed.
-            info = await self._asked_again(pane) or info
+            again = await self._asked_again(pane)
+            if again is None and info.pid != pid:
+                return  # who has the pane by now cannot be told
+            info = again or info
         if info is not None and (watch.session.adopted or info.pid == watch.session.pid):
             watch.see_title(info.title)  # not that of a process which was replaced since they were listed
         if watch.step in _STARTING:
@@ -220,9 +233,10 @@ class Health:
     async def _check_answers(self, watch: Watch) -> None:
         """An agent's own interface that was to be there and does not answer is told once for each process."""
         session, store = watch.session, self._supervisor.store
-        if (session.id, session.pid) in self._unanswered or watch.agent.answers(watch.binding) is not False:
+        told = session.id in self._unanswered and self._unanswered[session.id] == session.pid
+        if told or watch.agent.answers(watch.binding) is not False:
             return
-        self._unanswered.add((session.id, session.pid))
+        self._unanswered[session.id] = session.pid
         if any(event.data.get("pid") == session.pid for event in store.events(session=session.id, name="UNANSWERED")):
             return  # an earlier daemon has told it
         store.add_event("UNANSWERED", self._supervisor.clock.now(), session.id, None, {"pid": session.pid})
@@ -235,12 +249,13 @@ class Health:
     async def _check_dialog(self, watch: Watch) -> None:
         session, now = watch.session, self._supervisor.clock.ticks()
         # Until its box has come to stay, an agent may call itself idle behind a dialog of its start.
-        fresh = watch.status.state is State.IDLE and self._box_seen.get((session.id, session.pid), 0) < _SETTLED_LOOKS
+        fresh = watch.status.state is State.IDLE and self._box_looks(session.id, session.pid) < _SETTLED_LOOKS
         silent = not watch.agent.says_waiting and (watch.status.state is State.BUSY or fresh)
         if silent or watch.status.state in (State.STARTING, State.UNKNOWN):
             await self._check_start(watch)
         else:
             watch.dialog = None
+            watch.see_refusal(None)
         waiting = watch.status.waiting_for or "a dialog" if watch.status.state is State.WAITING else watch.dialog
         if waiting is None:
             self._waiting_since.pop(session.id, None)
@@ -281,6 +296,11 @@ class Health:
         if watch.session.pid != pid:
             return  # another process was started meanwhile, and this is not its screen
         watch.dialog = watch.agent.dialog(screen)
-        process = watch.session.id, pid
+        watch.see_refusal(watch.agent.refused(screen, self._supervisor.clock.now()))
         seen = watch.dialog is None and watch.agent.box(screen).state is not BoxState.UNKNOWN
-        self._box_seen[process] = self._box_seen.get(process, 0) + 1 if seen else 0
+        self._box_seen[watch.session.id] = pid, self._box_looks(watch.session.id, pid) + 1 if seen else 0
+
+    def _box_looks(self, session: str, pid: int | None) -> int:
+        """At how many looks in a row the box of this process was there."""
+        process, looks = self._box_seen.get(session, (None, 0))
+        return looks if process == pid else 0

@@ -65,13 +65,17 @@ class Watch:
         self.starts: list[Started] = []
         self.holding_stop = False  # a stop hook waits for our answer right now
         self.hooks_seen = 0
+        self.began = session.created  # its agent has had the pane since then; a resumed conversation has older turns
         self.step: str | None = None  # of the cycle that is under way
         self.queued = False  # that cycle waits for its place among others
+        self.brought_back: str | None = None  # the conversation that this cycle came back to
         self.due: tuple[str, float] | None = None  # a cycle's round, and when its time is up by the ticks
+        self.being_told = False  # a prompt of no cycle is on its way to it
         self.leaving = False  # the user closed the agent
         self.notice: str | None = None  # what the user should know of how it was started
         self.title = ""  # of the pane's window
         self.title_since = self.title_at = 0.0
+        self._refused: TriesAgain | None = None  # by its provider, as a dialog of the agent's says
         self.dialog: str | None = None  # what the screen shows where the agent itself says nothing yet
         self.heard: Callable[[News], None] = lambda news: None  # whoever acts on what a read brings
         self._others: dict[str, Agent] = {}  # who held conversations before a switch, by their ids
@@ -159,13 +163,13 @@ class Watch:
             return None
         if self.hooks_seen:
             return True
-        if self.session.adopted or self.conversation.has_ended_a_turn or self._answered_unheard():
+        if self.session.adopted or self.conversation.has_ended_a_turn_since(self.began) or self._answered_unheard():
             return False
         return None
 
     def _answered_unheard(self) -> bool:
-        """Whether it is idle after an answer: not every record tells ends of turns, and a resumed one has old ones."""
-        return self.status.state is State.IDLE and self.conversation.has_answered_since(self.session.created)
+        """Whether it is idle after an answer: not every record tells ends of turns."""
+        return self.status.state is State.IDLE and self.conversation.has_answered_since(self.began)
 
     @property
     def left_for(self) -> str | None:
@@ -197,9 +201,24 @@ class Watch:
 
     @property
     def tries_again(self) -> TriesAgain | None:
-        """What its provider refused in the conversation that is followed, while the agent waits to try again itself."""
+        """What its provider refused in the conversation that is followed, while the agent waits to try again itself.
+
+        Or for a person, at a dialog about that: `asks_of_it` tells.
+        """
         mine = self.status.agent_session == self.conversation.agent_session
-        return self.status.tries_again if mine and not self.gone else None
+        return None if self.gone else self._refused or (self.status.tries_again if mine else None)
+
+    @property
+    def asks_of_it(self) -> bool:
+        """Whether it stands at a dialog because its provider does not serve it."""
+        return self._refused is not None
+
+    def see_refusal(self, failed: Failed | None) -> None:
+        """Take in what a dialog of the agent's says of its provider; None when it shows none, or none any more."""
+        known = self._refused.failed if self._refused else None
+        if (failed and (failed.kind, failed.text)) != (known and (known.kind, known.text)):
+            self._refused = TriesAgain(failed) if failed else None
+            self.changed()
 
     @property
     def failure(self) -> Failed | None:
@@ -347,6 +366,8 @@ class Watch:
         self.readings, self.stops, self.background = [], [], ()
         self.window, self.compacts_at = None, {}
         self.hooks_seen = 0
+        self._refused = None
+        self.began = self.clock.now()
         self.session = replace(
             self.session, agent=agent.name, agent_session=None, transcript=None, model=None, permission_mode=None
         )

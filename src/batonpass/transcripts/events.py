@@ -19,12 +19,22 @@ class Event:
 
 
 @dataclass(frozen=True, slots=True)
+class Notice:
+    """News that work in the background has ended: a command or a sub-agent."""
+
+    task: str  # its id; empty when it is not told
+    call: str  # the tool call that began it; empty when it is not told
+    state: str  # completed, failed, killed
+
+
+@dataclass(frozen=True, slots=True)
 class Prompted(Event):
     """A user message reached the conversation."""
 
     text: str
     origin: Origin
     prompt_id: str | None = None
+    notice: Notice | None = None  # what the agent's program tells by it, where it does
 
 
 @dataclass(frozen=True, slots=True)
@@ -37,6 +47,8 @@ class Said(Event):
 
 @dataclass(frozen=True, slots=True)
 class ToolCalled(Event):
+    """A tool and its arguments, in the words of `transcripts/vocabulary.py`."""
+
     call_id: str
     tool: str
     arguments: Mapping[str, object] = field(default_factory=dict)

@@ -122,6 +122,10 @@ def test_a_finished_background_task_is_a_prompt_by_the_system(version: str) -> N
     found = [text for origin, text in prompts(version, "12_model_switch") if origin == "system"]
     assert len(found) == 1
     assert found[0].startswith("<task-notification>")
+    (notice,) = [event.notice for event in of(Prompted, events(version, "12_model_switch")) if event.notice]
+    assert notice.task in found[0]
+    assert notice.call in found[0]
+    assert notice.state == "completed"
 
 
 @both

@@ -6,6 +6,7 @@ from typing import Any
 
 import msgspec
 
+from batonpass.agents.notices import MARK, notice_in
 from batonpass.transcripts.events import (
     Compacted,
     Event,
@@ -24,7 +25,6 @@ from batonpass.untrusted import count, plain, stamp
 _SYNTHETIC = "<synthetic>"
 _FEEDBACK = "Stop hook feedback:"
 _INTERRUPTED = "[Request interrupted by user"
-_NOTIFICATION = "<task-notification>"
 # What the program writes as user messages though nobody typed them.
 _LOCAL = ("<command-name>", "<local-command-", "<bash-stdout>", "<bash-stderr>", "<system-reminder>")
 _COMMAND = re.compile(
@@ -101,7 +101,8 @@ def _user(entry: dict[str, Any], at: float) -> Iterator[Event]:
     elif text.startswith(_INTERRUPTED):
         yield Interrupted(at)
     elif typed := _as_typed(text):
-        yield Prompted(at, typed, _origin(entry.get("origin"), entry.get("promptSource"), text), prompt_id)
+        origin = _origin(entry.get("origin"), entry.get("promptSource"), text)
+        yield Prompted(at, typed, origin, prompt_id, notice_in(typed))
 
 
 def _as_typed(text: str) -> str | None:
@@ -122,12 +123,13 @@ def _as_typed(text: str) -> str | None:
 def _queued(attachment: dict[str, Any], at: float) -> Iterator[Event]:
     """A prompt sent while a tool ran: it joins the running turn and is written in no other place."""
     if attachment.get("type") == "queued_command" and (text := _text(attachment.get("prompt"))):
-        yield Prompted(at, text, _origin(attachment.get("origin"), attachment.get("commandMode"), text))
+        origin = _origin(attachment.get("origin"), attachment.get("commandMode"), text)
+        yield Prompted(at, text, origin, notice=notice_in(text))
 
 
 def _origin(origin: object, source: object, text: str) -> Origin:
     kind = origin.get("kind") if isinstance(origin, dict) else None
-    if text.startswith(_NOTIFICATION) or kind not in (None, "human") or source in ("system", "task-notification"):
+    if text.startswith(MARK) or kind not in (None, "human") or source in ("system", "task-notification"):
         return Origin.SYSTEM
     return Origin.HUMAN
 

@@ -26,6 +26,7 @@ from batonpass.agents.hook_wire import text
 from batonpass.agents.usual import HookAnswers, Usual
 from batonpass.agents.wishes import Wishes
 from batonpass.terminals.base import Screen
+from batonpass.transcripts.events import Failed
 from batonpass.untrusted import identifier
 
 _KINDS = {
@@ -137,6 +138,9 @@ class Gemini(HookAnswers, Usual):
 
     def box(self, screen: Screen) -> Box:
         return display.box(screen)
+
+    def refused(self, screen: Screen, at: float) -> Failed | None:
+        return display.refused(screen, at)
 
     def abridges(self, shown: str, text: str) -> bool | None:
         return display.abridges(shown, text)

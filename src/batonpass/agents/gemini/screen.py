@@ -1,10 +1,13 @@
 """What Gemini CLI's screen shows: its input box, or a dialog in the place of it."""
 
 import re
+from itertools import takewhile
 
 from batonpass.agents.base import Box, BoxState
+from batonpass.agents.setbacks import OVERLOADED, RATE_LIMIT
 from batonpass.terminals.base import Screen
 from batonpass.terminals.cells import cells, plain
+from batonpass.transcripts.events import Failed
 
 _SIGN = re.compile(r" ([>*!]) ")  # before what is typed: as usual, where everything is allowed, and for the shell
 _CARET_HOME = 3  # columns taken by the sign with a blank on both sides
@@ -18,6 +21,8 @@ _DIALOGS = (
     (re.compile(r"How would you like to authenticate|Waiting for auth|API key"), "asks to sign in"),
     (re.compile(r"● *\d+\. \S"), "shows a list to choose from"),
 )
+# Behind these it says of what model, and perhaps when it may be used again.
+_REFUSALS = ((RATE_LIMIT, "Usage limit reached for "), (OVERLOADED, "We are currently experiencing high demand"))
 
 
 def dialog(screen: Screen) -> str | None:
@@ -26,6 +31,18 @@ def dialog(screen: Screen) -> str | None:
         return None
     text = screen.text
     return next((words for pattern, words in _DIALOGS if pattern.search(text)), None)
+
+
+def refused(screen: Screen, at: float) -> Failed | None:
+    """What its provider said, where it asks what to do about that and its record tells nothing."""
+    if dialog(screen) is None:
+        return None
+    rows = [plain(row).strip("│ ") for row in cells(screen.rows)]
+    for kind, beginning in _REFUSALS:
+        place = next((n for n, row in enumerate(rows) if row.startswith(beginning)), None)
+        if place is not None:
+            return Failed(at, kind, " ".join(takewhile(bool, rows[place:])))
+    return None
 
 
 def abridges(shown: str, text: str) -> bool | None:

@@ -2,6 +2,7 @@
 
 from collections.abc import Mapping, Sequence
 
+from batonpass.agents.notices import notice_in
 from batonpass.transcripts.events import (
     Compacted,
     Event,
@@ -51,7 +52,7 @@ def _event(line: Line, at: float) -> Event | None:
         case "prompted":
             origin = text_of(line, "origin") or ""
             known = Origin(origin) if origin in set(Origin) else Origin.HUMAN
-            return Prompted(at, text, known, text_of(line, "prompt_id"))
+            return Prompted(at, text, known, text_of(line, "prompt_id"), notice_in(text))
         case "said":
             return Said(at, text, message_id)
         case "tool_called":

@@ -1,16 +1,11 @@
-"""News that an agent's program puts into the conversation when background work ends."""
+"""The form in which Claude Code puts into a conversation that background work has ended; others took it over."""
 
 import re
-from typing import NamedTuple
 
-_MARK = "<task-notification>"
+from batonpass.transcripts.events import Notice
+
+MARK = "<task-notification>"
 _FIELD = re.compile(r"<(task-id|tool-use-id|status)>\s*([^<\s]{1,80})\s*</\1>")
-
-
-class Notice(NamedTuple):
-    task: str
-    call: str  # the tool call that began it; empty when it is not told
-    state: str
 
 
 def notice_in(text: str) -> Notice | None:
@@ -19,7 +14,7 @@ def notice_in(text: str) -> Notice | None:
     >>> notice_in("<task-notification><task-id>b5</task-id><status>completed</status></task-notification>")
     Notice(task='b5', call='', state='completed')
     """
-    if _MARK not in text[:2_000]:
+    if MARK not in text[:2_000]:
         return None
     found = dict(_FIELD.findall(text[:4_000]))
     if "task-id" not in found and "tool-use-id" not in found:
