@@ -5,6 +5,7 @@ import os
 from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
+from itertools import pairwise
 from pathlib import Path
 from typing import Any
 
@@ -17,6 +18,16 @@ from batonpass.store import Author, CycleRecord, CycleState, HandoffRecord, Step
 _ALL = 1_000_000
 _OVER = ("dead", "ended")
 _NOT_ANSWERS = ("session", "prompted", "context")
+# What may come of a prompt so that another of its kind is due: (step, how it ended).
+_REASONS = {
+    "ask": {
+        ("await", "no_document"),
+        ("check", "gaps"),
+        ("pass", "new_prompt"),  # the user has said something since, which the document does not know
+        ("back", "ok"),
+    },
+    "kick": {("verify", "rejected"), ("verify", "gone"), ("prime", "gone"), ("back", "ok")},
+}
 CLEARED_BY_HAND = "/clear please"  # nobody else is that polite
 
 
@@ -73,14 +84,15 @@ def judge(house: Crew) -> Verdict:
         handoffs = store.handoffs()
         cycles = store.cycles(limit=_ALL)
         steps = {cycle.id: store.steps(cycle.id) for cycle in cycles}
-    sealed = _sealed(handoffs, house.deleted)
+    sealed = sealed_times(handoffs, house.deleted)
     _count(verdict, cycles, steps, {h.cycle for h in handoffs if h.source is Author.FACTS})
     statuses = {status["session"]: status for status in house.statuses()}
     for session in house.members:
         story = story_of(records, str(session.project))
-        for tag, count in twice(story).items():
+        again = [f"{tag} arrived {count} times" for tag, count in twice(story).items()]
+        for sentence in [*again, *asked_again(story, steps)]:
             verdict.typed_twice += 1
-            verdict.problems.append(f"{session.name}: {tag} arrived {count} times")
+            verdict.problems.append(f"{session.name}: {sentence}")
         for sentence in misdirected(story, cycles):
             verdict.misdirected += 1
             verdict.problems.append(f"{session.name}: {sentence}")
@@ -98,6 +110,31 @@ def twice(story: Story) -> dict[str, int]:
     """Baton's prompts that the agents' records show more than once."""
     found = Counter(tag for _, _, text in story.prompts for tag in tags_in(text)[:1])
     return {tag: count for tag, count in found.items() if count > 1}
+
+
+def asked_again(story: Story, steps: Mapping[str, Sequence[StepRecord]]) -> list[str]:
+    """Requests and kicks of a cycle that arrived although an earlier one had, and nothing that came of it called for
+    another. That Baton did not hear of the earlier one is no reason: the agent did, and was told the same twice."""
+    arrived: dict[tuple[str, str], set[int]] = {}
+    for _, _, text in story.prompts:
+        for tag in tags_in(text)[:1]:
+            _, cycle, kind, number = tag.strip("[]").split()
+            if kind in _REASONS:
+                arrived.setdefault((cycle, kind), set()).add(int(number))
+    found = []
+    for (cycle, kind), numbers in arrived.items():
+        for before, after in pairwise(sorted(numbers)):
+            if not _called_for(kind, before, after, steps.get(cycle, ())):
+                found.append(f"{kind} {after} of cycle {cycle} arrived after {kind} {before}, which nothing called for")
+    return found
+
+
+def _called_for(kind: str, before: int, after: int, steps: Sequence[StepRecord]) -> bool:
+    """Whether one of the cycle's steps between two prompts of a kind ended so that the second was due."""
+    giving = "prime" if kind == "kick" else kind
+    places = {step.attempt: place for place, step in enumerate(steps) if step.step == giving}
+    between = steps[places.get(before, 0) : places.get(after, len(steps))]
+    return any((step.step, step.state) in _REASONS[kind] for step in between)
 
 
 def misdirected(story: Story, cycles: Iterable[CycleRecord]) -> list[str]:
@@ -199,13 +236,15 @@ def transcripts(house: Crew) -> list[list[dict[str, Any]]]:
     return found
 
 
-def _sealed(handoffs: Sequence[HandoffRecord], deleted: Mapping[Path, Path]) -> dict[str, list[float]]:
+def sealed_times(handoffs: Sequence[HandoffRecord], deleted: Mapping[Path, Path]) -> dict[str, list[float]]:
     """When a whole, sealed file of each conversation came to lie on disk, also where a person deleted it since."""
     found: dict[str, list[float]] = {}
     for record in handoffs:
         for path in (record.path, deleted.get(record.path)):
             if record.agent_session and path and path.exists() and checksum_ok(path.read_text(encoding="utf-8")):
-                found.setdefault(record.agent_session, []).append(path.stat().st_mtime)
+                # In its place, by when it got that name; a copy has the date of what it is a copy of, and its own name.
+                when = path.stat().st_ctime if path == record.path else path.stat().st_mtime
+                found.setdefault(record.agent_session, []).append(when)
     return found
 
 

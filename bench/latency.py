@@ -176,13 +176,15 @@ async def measure(root: Path, transcripts: int, rate: float, seconds: float) -> 
 
 
 def _figures(found: list[float], bare: list[float], missed: int, transcripts: int, cpu: float) -> Figures:
+    p99, floor_p99 = percentile(found, 99), percentile(bare, 99)  # what a session may have to wait, not what most do
     p50, floor_p50 = percentile(found, 50), percentile(bare, 50)
     return {
-        "ratio": round(p50 / floor_p50, 3),
+        "ratio": round(p99 / floor_p99, 3),
+        "p99_ms": round(p99, 2),
+        "floor_p99_ms": round(floor_p99, 2),
+        "ratio_p50": round(p50 / floor_p50, 3),
         "p50_ms": round(p50, 2),
-        "p99_ms": round(percentile(found, 99), 2),
         "floor_p50_ms": round(floor_p50, 2),
-        "floor_p99_ms": round(percentile(bare, 99), 2),
         "transcripts": transcripts,
         "appends": len(found) + missed,
         "missed": missed,
@@ -206,9 +208,10 @@ def _resident() -> int:
 
 def table(figures: Figures) -> Table:
     return [
-        ["", "p50 ms", "p99 ms", "missed"],
-        ["Baton: append to decision", f"{figures['p50_ms']}", f"{figures['p99_ms']}", f"{figures['missed']}"],
-        ["bare reader: append to line", f"{figures['floor_p50_ms']}", f"{figures['floor_p99_ms']}", ""],
+        ["", "p99 ms", "p50 ms", "missed"],
+        ["Baton: append to decision", f"{figures['p99_ms']}", f"{figures['p50_ms']}", f"{figures['missed']}"],
+        ["bare reader: append to line", f"{figures['floor_p99_ms']}", f"{figures['floor_p50_ms']}", ""],
+        ["ratio", f"{figures['ratio']}", f"{figures['ratio_p50']}", ""],
     ]
 
 

@@ -9,6 +9,8 @@ from typing import Any
 
 import pytest
 
+from tests.wanted import missing
+
 ROOT = Path(__file__).parents[2]
 
 
@@ -57,7 +59,7 @@ def test_the_cycle_benchmark_races_baton_against_a_bare_script() -> None:
 )
 def test_the_cycle_benchmark_has_a_bare_script_for_every_real_agent(agent: str) -> None:
     if not any((ROOT / ".agents").glob(f"{agent}-*/node_modules/.bin/{agent}")):
-        pytest.skip(f"NOT TESTED with the real {agent}: scripts/agents has not installed it")
+        missing(f"NOT TESTED with the real {agent}: scripts/agents has not installed it")
     _, figures = bench("cycle.py", "--agent", agent, "--rounds", "1", timeout=400)
     assert figures["agent"] == agent
     assert figures["ratio"] > 0
@@ -68,7 +70,10 @@ def test_the_latency_benchmark_follows_every_append_to_its_decision() -> None:
     lines, figures = bench("latency.py", "--transcripts", "12", "--seconds", "1", "--rate", "20")
     assert any("append to decision" in line for line in lines)
     assert (figures["transcripts"], figures["appends"], figures["missed"]) == (12, 20, 0)
-    assert {"ratio", "p50_ms", "p99_ms", "floor_p50_ms", "cpu_percent", "rss_mb"} <= set(figures)
+    assert {"p50_ms", "floor_p50_ms", "cpu_percent", "rss_mb"} <= set(figures)
+    assert figures["ratio"] == pytest.approx(figures["p99_ms"] / figures["floor_p99_ms"], rel=0.01)
+    (row,) = [line for line in lines if line.startswith("| ratio")]
+    assert str(figures["ratio"]) in row
 
 
 def test_the_facts_benchmark_follows_a_session_and_gathers_from_it() -> None:
@@ -91,7 +96,7 @@ def test_the_continuity_benchmark_takes_recorded_sessions() -> None:
 @pytest.mark.timeout(900)
 def test_the_continuity_benchmark_plays_a_short_session_on_the_real_agent() -> None:
     if not any((ROOT / ".agents").glob("claude-*/node_modules/.bin/claude")):
-        pytest.skip("NOT TESTED with the real Claude Code: scripts/agents has not installed it")
+        missing("NOT TESTED with the real Claude Code: scripts/agents has not installed it")
     _, figures = bench("continuity.py", "--seed", "1", "--few", "--agents", "silent", "--no-baselines", timeout=800)
     assert figures["recall"]["silent"] >= 0.95, figures["lost"]
     assert figures["precision"]["silent"] >= 0.95, figures["stale"]

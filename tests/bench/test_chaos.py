@@ -1,12 +1,15 @@
 """The kills of the daemon: a tiny run ends well, and the judge sees every kind of loss."""
 
+import os
 import sys
 from dataclasses import replace
 from pathlib import Path
 
 import pytest
 
-from batonpass.store import CycleRecord, CycleState
+from batonpass.handoff.document import Handoff, Section
+from batonpass.handoff.seal import seal
+from batonpass.store import CycleRecord, CycleState, HandoffRecord, StepRecord
 from tests.bench.test_bench import ROOT, bench
 
 sys.path.insert(0, str(ROOT / "bench"))
@@ -15,7 +18,9 @@ from _judge import (
     CLEARED_BY_HAND,
     Start,
     Story,
+    asked_again,
     misdirected,
+    sealed_times,
     story_of,
     twice,
     unsealed,
@@ -105,6 +110,46 @@ def test_a_prompt_of_batons_that_arrives_twice_is_seen_also_across_conversations
     tag = "[baton 7f3a91c2 kick 1]"
     assert twice(Story([A, B], [(2.0, "a", f"{tag} go"), (6.0, "b", f"{tag} go")])) == {tag: 2}
     assert twice(Story([A, B], [(2.0, "a", f"{tag} go"), (6.0, "b", "go")])) == {}
+
+
+def _steps(*ended: tuple[str, str, int]) -> dict[str, list[StepRecord]]:
+    return {
+        "7f3a91c2": [
+            StepRecord("7f3a91c2", seq, step, attempt, state, float(seq), seq + 0.5, None, {})
+            for seq, (step, state, attempt) in enumerate(ended)
+        ]
+    }
+
+
+def test_a_second_request_of_a_cycle_is_seen_unless_something_that_came_of_the_first_called_for_it() -> None:
+    asks = [(2.0, "a", "[baton 7f3a91c2 ask 1] write"), (4.0, "a", "[baton 7f3a91c2 ask 2] write")]
+    story = Story([A, B], asks)
+    unheard = _steps(("ask", "not_seen", 1), ("safe_point", "ok", 1), ("ask", "ok", 2), ("check", "gaps", 1))
+    (sentence,) = asked_again(story, unheard)
+    assert sentence == "ask 2 of cycle 7f3a91c2 arrived after ask 1, which nothing called for"
+    for reason in (("check", "gaps", 1), ("await", "no_document", 1), ("pass", "new_prompt", 1), ("back", "ok", 1)):
+        assert asked_again(story, _steps(("ask", "ok", 1), reason, ("ask", "ok", 2))) == []
+    assert asked_again(Story([A, B], asks[1:]), unheard) == [], "the first was never heard"
+    assert asked_again(story, {}) != []
+
+
+def test_a_second_kick_of_a_cycle_is_seen_unless_the_first_was_answered_wrongly_or_its_successor_died() -> None:
+    story = Story([A, B], [(6.0, "b", "[baton 7f3a91c2 kick 1] go"), (8.0, "b", "[baton 7f3a91c2 kick 2] go")])
+    assert len(asked_again(story, _steps(("prime", "not_seen", 1), ("prime", "ok", 2), ("verify", "ok", 2)))) == 1
+    assert asked_again(story, _steps(("prime", "ok", 1), ("verify", "rejected", 1), ("prime", "ok", 2))) == []
+    assert asked_again(story, _steps(("prime", "gone", 1), ("pass", "ok", 2), ("prime", "ok", 2))) == []
+
+
+def test_a_sealed_file_counts_from_when_it_came_to_its_name(tmp_path: Path) -> None:
+    path, copy = tmp_path / "handoff.md", tmp_path / "copy.md"
+    for file in (path, copy):
+        file.write_text(seal(Handoff(number=1, sections=(Section("Current Task", "Count."),))).text, encoding="utf-8")
+        os.utime(file, (5.0, 5.0))
+    gone = HandoffRecord("one", tmp_path / "deleted.md", 1, 5.0, "s", tmp_path, "scripted", agent_session="b")
+    found = sealed_times([replace(gone, path=path, agent_session="a"), gone], {gone.path: copy})
+    assert found["a"] == [path.stat().st_ctime]
+    assert found["a"][0] > 5.0
+    assert found["b"] == [5.0]
 
 
 def test_the_story_of_a_project_is_told_by_its_own_transcripts_only() -> None:

@@ -80,6 +80,12 @@ def test_the_history_is_capped_by_iterations_and_by_lines(tmp_path: Path) -> Non
     assert history[-1]["text"] == "new\n" * 300
 
 
+def test_every_prompt_of_the_user_is_kept_word_for_word_however_many_there_were(tmp_path: Path) -> None:
+    said = tuple(Utterance(n, f"Part {n}:\n  keep *this* exactly, {'very ' * n}much") for n in range(40))
+    found = read(write(replace(FACTS, prompts=said), META, tmp_path))
+    assert found["conversation"]["prompts"] == [one.text for one in said]  # type: ignore[index]
+
+
 def test_a_changed_checkpoint_is_refused(tmp_path: Path) -> None:
     path = write(FACTS, META, tmp_path)
     changed = gzip.decompress(path.read_bytes()).replace(b"Build it", b"Break it")

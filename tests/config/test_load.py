@@ -69,6 +69,12 @@ def test_null_takes_a_setting_of_a_lower_file_back(desk: Desk) -> None:
     assert desk.load().threshold is None
 
 
+@pytest.mark.parametrize("section", ["ladder", "timeouts", "prompts", "agents", "quota", "tmux", "notify"])
+def test_a_section_with_nothing_in_it_is_as_good_as_none(desk: Desk, section: str) -> None:
+    desk.write(desk.home_file, f"{section}:\nthreshold: 60\n")
+    assert desk.load().threshold == 60
+
+
 def test_prompt_files_are_named_from_where_the_configuration_stands(desk: Desk) -> None:
     desk.write(desk.home_file, "prompts: {ask: ask.md, kick: kick.md}\n")
     desk.write(desk.project_file, "prompts: {kick: docs/kick.md}\n")

@@ -212,8 +212,9 @@ async def test_a_conversation_that_nothing_but_the_agents_word_ever_tells_of_is_
 
 @pytest.mark.parametrize("policy", [Policy(), Policy(force=True)])
 async def test_where_the_agents_word_keeps_naming_another_conversation_the_handoff_is_sealed_and_pending(
-    scene: Scene, policy: Policy
+    scene: Scene, policy: Policy, monkeypatch: pytest.MonkeyPatch
 ) -> None:
+    monkeypatch.setattr(steps, "_CEILINGS", {})  # threads take their time, and this clock waits for nobody
     scene.names(OTHER)
     history, moves = list[Outcome](), list[Move]()
     while (move := next_move(history, policy)) is not None:

@@ -1,5 +1,7 @@
 import asyncio
 import json
+import os
+import subprocess
 from functools import partial
 from pathlib import Path
 
@@ -375,6 +377,37 @@ async def test_a_predecessor_that_keeps_the_work_is_told_why_and_not_asked_again
     assert "Go on with the work" in told
     await closing.close(passed.case, Move(Step.CLOSE, result=Result.POSTPONED, note="codex is not served"))
     assert "codex is not served; scripted goes on" in passed.told[-1]
+
+
+def _commit(scene: Scene, file: str, subject: str) -> str:
+    """Commit one file at the time of the scene's clock; the commit's id."""
+    at = f"@{int(scene.clock.now())} +0000"
+    git = ["git", "-C", str(scene.project), "-c", "user.name=a", "-c", "user.email=a@example.org"]
+    env = {**os.environ, "GIT_AUTHOR_DATE": at, "GIT_COMMITTER_DATE": at}
+    for words in (["add", file], ["commit", "-qm", subject]):
+        subprocess.run([*git, *words], check=True, capture_output=True, env=env)
+    return subprocess.run([*git, "rev-parse", "HEAD"], check=True, capture_output=True, text=True).stdout.strip()
+
+
+async def test_a_predecessor_that_is_brought_back_is_told_what_its_successor_changed_meanwhile(passed: Scene) -> None:
+    await answered(passed, "Let me look.")
+    passed.clock.advance(60)
+    for name, text in (("notes.md", "torn\n"), ("reader.py", "torn = bytearray()\n"), ("writer.py", "whole = None\n")):
+        (passed.project / name).write_text(text, encoding="utf-8")
+    os.utime(passed.project / "reader.py", (passed.clock.now(),) * 2)  # it was changed before the seal as well
+    (passed.project / "untouched.py").write_text("", encoding="utf-8")
+    passed.case.remember(dirty=["reader.py", "untouched.py"])
+    head = _commit(passed, "writer.py", "Write whole lines")
+    passed.launcher.begin = TALK
+    await returning.bring_back(passed.case, Move(Step.BACK, missing=("the branch is wrong",)))
+    told = passed.launcher.kicks[-1] or ""
+    assert told.startswith(f"[baton {CYCLE} back 1]")
+    assert "the branch is wrong" in told
+    assert "- notes.md (untracked)" in told
+    assert "- reader.py (modified)" in told
+    assert f"- commit {head[:12]}: Write whole lines" in told
+    assert "untouched.py" not in told
+    assert ": first" not in told, "the commit of before the seal is not its successor's"
 
 
 async def test_one_that_may_lose_a_prompt_of_its_command_line_is_resumed_first_and_told_by_keys(

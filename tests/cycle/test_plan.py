@@ -13,6 +13,7 @@ from batonpass.cycle.moves import (
     GAPS,
     GONE,
     INTERRUPTED,
+    LATE,
     MOVED,
     NEW_PROMPT,
     NO_DOCUMENT,
@@ -34,17 +35,17 @@ from batonpass.cycle.moves import (
 from batonpass.cycle.plan import next_move
 
 CODES = {
-    Step.PREPARE: ["ok", GONE, "error"],
+    Step.PREPARE: ["ok", GONE, LATE, "error"],
     Step.SAFE_POINT: ["ok", GONE, NO_SAFE_POINT, MOVED, "error"],
     Step.ASK: ["ok", GONE, UNCLAIMED, NOT_SEEN, MOVED, "error"],
     Step.AWAIT: ["ok", GONE, NO_DOCUMENT, "error"],
-    Step.CHECK: ["ok", GAPS, "error"],
-    Step.SEAL: ["ok", CANNOT_WRITE, "error"],
+    Step.CHECK: ["ok", GAPS, LATE, "error"],
+    Step.SEAL: ["ok", CANNOT_WRITE, LATE, "error"],
     Step.PASS: ["ok", GONE, NEW_PROMPT, NOT_BEGUN, NOT_CLEARED, BOX_IN_USE, INTERRUPTED, MOVED, UNSEALED, "error"],
     Step.PRIME: ["ok", GONE, NOT_SEEN, "error"],
     Step.VERIFY: ["ok", REJECTED, UNSERVED, GONE, "error"],
     Step.BACK: ["ok", GONE, NOT_SEEN, "error"],
-    Step.CLOSE: ["ok"],
+    Step.CLOSE: ["ok", LATE],
 }
 
 DATA: dict[str, dict[str, object]] = {GAPS: {"gaps": ["x"]}, REJECTED: {"problems": ["y"]}, NOT_BEGUN: {"ended": True}}
@@ -268,6 +269,31 @@ def test_a_rejected_receipt_is_asked_for_once_more_with_what_was_wrong() -> None
     history = play(iter(["ok"] * 8 + [REJECTED]), Policy())
     kicks = [move.missing for move, _ in history if move.step is Step.PRIME]
     assert (kicks, history[-1][0].result) == ([(), ("y",)], Result.DONE)
+
+
+def test_what_is_given_up_at_its_ceiling_takes_the_way_that_loses_nothing() -> None:
+    late_at = {
+        step: play(iter(["ok"] * before + [LATE]), Policy())
+        for before, step in ((0, Step.PREPARE), (4, Step.CHECK), (5, Step.SEAL), (9, Step.CLOSE))
+    }
+    assert all((outcome.step, outcome.code) in {(step, LATE), (outcome.step, "ok")}
+               for step, played in late_at.items() for _, outcome in played)  # fmt: skip
+    assert [move.step for move, _ in late_at[Step.PREPARE]][:3] == [Step.PREPARE, Step.SAFE_POINT, Step.ASK]
+    seal = next(move for move, _ in late_at[Step.CHECK] if move.step is Step.SEAL)
+    assert (seal.document, seal.known, seal.note) == (True, True, "nothing could be compared")
+    assert late_at[Step.CHECK][-1][0].result is Result.DONE
+    assert [move.step for move, _ in late_at[Step.SEAL]][-2:] == [Step.SEAL, Step.CLOSE]
+    assert late_at[Step.SEAL][-1][0].result is Result.FAILED
+    closes = [move for move, _ in late_at[Step.CLOSE] if move.step is Step.CLOSE]
+    assert [move.result for move in closes] == [Result.DONE, Result.DONE]
+
+
+def test_a_successor_that_died_and_cannot_be_sealed_in_time_is_replaced_with_what_it_began_with() -> None:
+    died = [Outcome(step) for step in (Step.PREPARE, Step.SEAL, Step.PASS)]
+    died.append(Outcome(Step.PRIME, GONE, "it died", {"worked": True}))
+    move = next_move([*died, Outcome(Step.SEAL, LATE)], Policy())
+    assert move is not None
+    assert move.step is Step.PASS
 
 
 def test_a_receipt_rejected_twice_brings_the_predecessor_back_for_one_more_pass_by_respawn() -> None:

@@ -136,3 +136,27 @@ async def test_an_outage_lasts_until_what_was_missed_could_be_made_up_for(shared
     assert await outage.lasts()
     assert not await outage.lasts()
     assert len(tried) == 2
+
+
+async def test_an_asker_who_is_refused_while_a_server_starts_makes_no_second_outage(
+    shared_store: Store, server: Server, caplog: pytest.LogCaptureFixture
+) -> None:
+    made_up = []
+
+    async def make_up() -> None:
+        made_up.append(1)
+        if len(made_up) == 1:
+            shared_store._db.outages += 1  # it was refused beside us, and answers by now
+
+    outage = Outage(shared_store, ManualClock(), make_up)
+    server.stop()
+    shared_store.add_event("KEPT", 1.0)
+    with caplog.at_level(logging.WARNING, "batonpass"):
+        assert await outage.lasts()
+        server.start()
+        await until_back(shared_store, SystemClock())
+        for _ in range(3):
+            assert not await outage.lasts()
+    assert [text for text in caplog.messages if "is back after" in text] == caplog.messages[-1:]
+    assert len(caplog.messages) == 2
+    assert len(made_up) == 2, "what that asker missed is made up for as well"

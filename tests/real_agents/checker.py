@@ -1,21 +1,25 @@
 """What must hold of every baton that was passed, whatever the test is about."""
 
 import json
+import re
 from itertools import pairwise
 
-from batonpass.delivery import DeliveryState, tags_in
+from batonpass.delivery import Channel, DeliveryState, tags_in
+from batonpass.handoff.seal import checksum_ok
 from batonpass.sim.model_wire import Kind
 from batonpass.sim.scripted_model import Recorded, ScriptedModel
 from batonpass.store import Author, CycleRecord
 from tests.real_agents.baton import Baton
+
+_INTERRUPTED = r"\[Request interrupted by user[^\]]*\]"  # what the agent itself puts before the next prompt
 
 
 def assert_passed(baton: Baton, model: ScriptedModel, cycle: CycleRecord, *, receipt: bool = True) -> None:
     """The cycle ended well, in the right order, and its successor has the handoff and works."""
     wanted = "done" if receipt else "unverified"
     assert cycle.state == wanted, f"cycle {cycle.id} is {cycle.state}: {cycle.note}\n{baton.story()}"
-    _sealed_before_the_pass(baton, cycle)
     first = _successors_requests(model, cycle)[0]
+    _sealed_before_the_pass(baton, cycle, first)
     _handoff_is_in(first, cycle)
     _each_prompt_arrived_once(baton, model, cycle)
     if receipt:
@@ -47,15 +51,18 @@ def rescued(baton: Baton, model: ScriptedModel, told: str, *words: str) -> Cycle
     return cycle
 
 
-def _sealed_before_the_pass(baton: Baton, cycle: CycleRecord) -> None:
+def _sealed_before_the_pass(baton: Baton, cycle: CycleRecord, first: Recorded) -> None:
     steps = baton.store.steps(cycle.id)
-    sealed = [step for step in steps if step.step == "seal" and step.state == "ok"][-1]
-    passed = [step for step in steps if step.step == "pass"][-1]
-    assert sealed.ended is not None
-    assert sealed.ended <= passed.started
+    sealed = [step.ended for step in steps if step.step == "seal" and step.state == "ok" and step.ended]
+    passed = [step.started for step in steps if step.step == "pass"]
+    assert sealed
+    assert all(any(end <= start for end in sealed) for start in passed)
     (began,) = [e.at for e in baton.events("SESSION_STARTED") if e.data["agent_session"] == cycle.new_agent_session]
     assert cycle.document is not None
-    assert cycle.document.stat().st_mtime < began
+    assert checksum_ok(cycle.document.read_text(encoding="utf-8")) is True
+    written = cycle.document.stat()
+    assert written.st_mtime < began
+    assert written.st_ctime < first.at, "by the disk's own date of its name, before the successor was heard of"
 
 
 def _successors_requests(model: ScriptedModel, cycle: CycleRecord) -> list[Recorded]:
@@ -82,20 +89,29 @@ def _each_prompt_arrived_once(baton: Baton, model: ScriptedModel, cycle: CycleRe
     given = {d.tag: d for d in baton.store.deliveries(cycle=cycle.id)}
     texts = model.user_texts()
     for tag, delivery in given.items():
-        count = sum(1 for text in texts if tag in tags_in(text))
+        found = [text for text in texts if tag in tags_in(text)]
         expected = 0 if delivery.state is DeliveryState.WITHDRAWN else 1
-        assert count == expected, f"{tag} ({delivery.state}) is {count} user messages"
+        assert len(found) == expected, f"{tag} ({delivery.state}) is {len(found)} user messages"
+        for text in found:
+            assert text.count(tag) == delivery.text.count(tag), f"{tag} stands in one message more than once"
+            if delivery.channel is Channel.KEYS:
+                alone = re.sub(_INTERRUPTED, "", text).split() == delivery.text.split()
+                assert alone, f"{tag} was sent with something else in the box: {text}"
     arrived = {tag for text in texts for tag in tags_in(text) if tag.split()[1] == cycle.id}
     assert arrived <= set(given), "a prompt arrived that was never given"
 
 
 def assert_works(model: ScriptedModel, cycle: CycleRecord) -> None:
-    """After the receipt the model is asked again, with the result of the tool that the successor called."""
+    """After the receipt the model is asked again, with the result of the tool that the successor called.
+
+    It is the kick that it works from: nobody has prompted it since.
+    """
 
     def went_on(request: Recorded) -> bool:
         said = [text for role, text in request.messages if role == "assistant"]
         ours = request.kind is Kind.MAIN and _is_successors(request, cycle)
-        return ours and any("Step " in text for text in said)
+        by_itself = f"[baton {cycle.id} kick " in request.text
+        return ours and by_itself and any("Step " in text for text in said)
 
     model.wait_for(went_on)
 

@@ -21,6 +21,7 @@ from batonpass.sim.rehearsal import claude_environment, codex_environment, gemin
 from batonpass.sim.worker import Worker
 from tests.real_agents.baton import Baton
 from tests.real_agents.harness import Bell, PrivateTmux
+from tests.wanted import missing
 
 AGENTS = Path(__file__).parents[2] / ".agents"
 VERSIONS = ("2.1.197", "2.1.325")
@@ -63,10 +64,10 @@ def pytest_generate_tests(metafunc: pytest.Metafunc) -> None:
 
 
 def installed(name: str, version: str, called: str) -> Path:
-    """The program of that version of an agent; the test is skipped where it is not there."""
+    """The program of that version of an agent; without it the test cannot be run."""
     program = AGENTS / f"{name}-{version}" / "node_modules" / ".bin" / name
     if not os.access(program, os.X_OK):
-        pytest.skip(f"NOT TESTED with the real {called} {version}: scripts/agents has not installed it")
+        missing(f"NOT TESTED with the real {called} {version}: scripts/agents has not installed it")
     return program
 
 

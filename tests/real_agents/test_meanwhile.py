@@ -71,6 +71,9 @@ def test_text_in_the_box_of_an_idle_session_holds_the_request_back_until_it_is_s
 def _answered_and_handed_over(model: AnthropicModel, cycle: CycleRecord) -> None:
     old = [request for request in model.main_requests() if request.session == cycle.old_agent_session]
     assert any(WISH in text for text in old[-1].user_texts)
+    said = old[-1].messages
+    asked = next(place for place, (role, text) in enumerate(said) if role == "user" and WISH in text)
+    assert any(role == "assistant" and text.strip() for role, text in said[asked + 1 :]), "it got an answer"
     assert sum(WISH in text for text in model.user_texts() if "[baton" not in text) == 1
     assert cycle.document is not None
     assert WISH in cycle.document.read_text(encoding="utf-8")

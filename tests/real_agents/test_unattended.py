@@ -2,6 +2,7 @@
 
 import pytest
 
+from batonpass.delivery import Channel
 from batonpass.sim.anthropic import AnthropicModel
 from batonpass.sim.model_wire import Kind
 from batonpass.sim.worker import Worker, WorkerSettings
@@ -22,6 +23,8 @@ def test_three_batons_are_passed_in_a_row_after_one_prompt_and_no_compaction_com
     for cycle in baton.cycles():
         assert_passed(baton, model, cycle)
         assert 75 <= (cycle.percent or 0) < 100
+        (asked,) = [given for given in baton.store.deliveries(cycle=cycle.id) if given.step == "ask"]
+        assert asked.channel is Channel.HOOK, "in the turn that crossed the threshold, with no key typed"
     people = [text for text in model.user_texts() if "[baton " not in text]
     assert people == ["please make the reader survive torn lines"]
     assert not [request for request in model.requests if request.kind is Kind.COMPACT]

@@ -69,7 +69,7 @@ class House:
         self.watches = {"one": self.watch}
         supervisor = SimpleNamespace(
             watches=self.watches, persist=lambda watch: None, starter=starter, store=self.store, clock=self.clock,
-            tell=self._tell,
+            tell=self._tell, also_forget=[],
         )  # fmt: skip
         self.supervisor = supervisor
         daemon = SimpleNamespace(

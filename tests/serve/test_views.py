@@ -1,8 +1,13 @@
 from dataclasses import replace
 from pathlib import Path
 
+from batonpass.handoff.chain import link
+from batonpass.handoff.markdown import parse
+from batonpass.handoff.seal import seal
 from batonpass.serve import views
 from batonpass.store import CycleRecord, CycleState, HandoffRecord, StepRecord
+
+FIXTURES = Path(__file__).parents[1] / "fixtures" / "handoffs"
 
 
 def step(
@@ -43,14 +48,30 @@ def test_a_cycle_that_ended_keeps_its_length() -> None:
     assert (record["state"], record["seconds"], record["document"]) == ("done", 10.0, "/p/handoff-1.md")
 
 
-def test_a_handoff_counts_as_sealed_only_while_its_file_is_there(tmp_path: Path) -> None:
+def test_a_handoff_counts_as_sealed_only_while_its_file_is_as_it_was_sealed(tmp_path: Path) -> None:
     path = tmp_path / "handoff-1.md"
-    path.touch()
+    path.write_text(_sealed(), encoding="utf-8")
     record = HandoffRecord("h1", path, 1, 0.0, "5e55a001", tmp_path, "claude", percent=86.84, sealed=True)
     shown = views.handoff_record(record)
     assert shown == {
         "path": str(path), "number": 1, "previous": None, "created": "1970-01-01T00:00:00Z", "session": "5e55a001",
         "percent": 86.8, "sealed": True,
     }  # fmt: skip
+    path.write_text(_sealed().replace("# ", "# Another ", 1), encoding="utf-8")
+    assert views.handoff_record(record)["sealed"] is False
     path.unlink()
     assert views.handoff_record(record)["sealed"] is False
+
+
+def test_a_document_that_the_store_does_not_know_is_shown_by_its_own_header(tmp_path: Path) -> None:
+    path = tmp_path / "handoff-1.md"
+    path.write_text(_sealed(), encoding="utf-8")
+    known = views.handoff_record(HandoffRecord("h1", path, 1, 0.0, "5e55a001", tmp_path, "claude", sealed=True))
+    shown = views.linked(path, link(path))
+    assert shown.keys() == known.keys()
+    assert (shown["number"], shown["sealed"]) == (parse(_sealed()).number, True)
+    assert views.linked(tmp_path / "x.md", None).keys() == known.keys()
+
+
+def _sealed() -> str:
+    return seal(parse((FIXTURES / "standard.md").read_text(encoding="utf-8"))).text

@@ -12,6 +12,7 @@ from batonpass.sim.postgres import NotAvailable, private_postgres
 from batonpass.store import Store, default_url, open_store
 from batonpass.store.engine import Database
 from batonpass.store.tables import metadata
+from tests.wanted import missing
 
 _numbers = itertools.count()
 
@@ -22,7 +23,7 @@ def postgres_server() -> Iterator[str]:
     try:
         url = server.__enter__()
     except NotAvailable as why:
-        pytest.skip(f"NOT TESTED ON POSTGRESQL: {why}")
+        missing(f"NOT TESTED ON POSTGRESQL: {why}")
     yield url
     server.__exit__(None, None, None)
 

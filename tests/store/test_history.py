@@ -93,6 +93,26 @@ def test_purge_forgets_what_is_older_and_keeps_the_rest(store: Store) -> None:
     assert [one.session for one in store.health_checks()] == ["new"]
 
 
+def test_notes_about_a_session_go_with_it_and_others_stay(store: Store) -> None:
+    store.save_session(session("aa00", ended=50.0))
+    store.save_session(session("bb00", ended=None))
+    keys = ("setback aa00", "told futile aa00", "setback bb00", "spool here", "answers")
+    for key in keys:
+        store.put(key, True)
+    assert store.purge(100.0) == 3
+    assert [key for key in keys if store.get(key)] == ["setback bb00", "spool here", "answers"]
+
+
+def test_the_cycles_that_a_purge_would_forget_can_be_told_before(store: Store) -> None:
+    for id, ended in (("old", 50.0), ("new", None)):
+        store.save_session(session(id, ended=ended))
+        store.start_cycle(cycle(f"{id} cycle", session=id, ended=150.0, state=CycleState.DONE))
+    store.start_cycle(cycle("short", session="new", ended=60.0, state=CycleState.DONE))
+    told, before = store.outlived(100.0), {one.id for one in store.cycles()}
+    store.purge(100.0)
+    assert sorted(told) == sorted(before - {one.id for one in store.cycles()}) == ["old cycle", "short"]
+
+
 def test_purge_never_touches_what_is_under_way(store: Store) -> None:
     store.save_session(SESSION)
     store.start_cycle(cycle(started=1.0))

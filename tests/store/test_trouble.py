@@ -15,6 +15,7 @@ from batonpass.sim.postgres import NotAvailable, private_postgres
 from batonpass.store import Store, StoreError, default_url, durable_engine, open_store
 from batonpass.store.engine import Database
 from tests.store.samples import SESSION, cycle, delivery, reading
+from tests.wanted import missing
 
 
 def test_a_full_disk_is_told_in_one_sentence_and_keeps_what_was_stored(tmp_path: Path) -> None:
@@ -176,7 +177,7 @@ def test_a_private_postgres_is_gone_afterwards() -> None:
             folder = Path(url.partition("host=")[2])
             assert folder.is_dir()
     except NotAvailable as why:
-        pytest.skip(f"NOT TESTED ON POSTGRESQL: {why}")
+        missing(f"NOT TESTED ON POSTGRESQL: {why}")
     assert not folder.exists()
 
 

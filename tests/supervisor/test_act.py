@@ -1,6 +1,7 @@
 import asyncio
 from collections.abc import Callable
 from dataclasses import replace
+from itertools import pairwise
 from pathlib import Path
 
 import pytest
@@ -144,6 +145,46 @@ async def test_after_a_cycle_that_failed_the_next_one_waits_for_the_cooldown(sce
     assert len(scene.cycles) == 2
 
 
+async def test_a_predecessor_that_was_brought_back_full_hears_nothing_of_the_ladder_until_its_cycle_has_closed(
+    scene: Scene,
+) -> None:
+    await scene.reads(100_000)
+    await scene.reads(145_000)
+    (scene.watch.folder / f"note.{TALK}").unlink(missing_ok=True)
+    for talk in (OTHER, TALK):
+        await scene.supervisor.take_hook(scene.watch, start(talk, "resume"), scene.clock.now())
+    scene.watch.brought_back = TALK
+    await scene.reads(146_000)
+    decision = scene.supervisor.standing(scene.watch).decision
+    assert decision is not None
+    assert (decision.zone, decision.hand_off, decision.actions, scene.note()) == ("mandatory", False, (), "")
+    scene.watch.brought_back = None
+    scene.close(CycleState.UNVERIFIED)
+    await scene.reads(146_500)
+    decision = scene.supervisor.standing(scene.watch).decision
+    assert decision is not None
+    assert decision.hand_off
+    assert len(scene.cycles) == 1, "a person has been called, and it cools down first"
+
+
+async def test_a_predecessor_that_stays_above_the_threshold_after_the_way_back_begins_no_storm(scene: Scene) -> None:
+    await scene.reads(100_000)
+    for minute in range(59):
+        await scene.reads(145_000 + minute)
+        if scene.watch.step is not None:
+            scene.watch.brought_back = TALK
+            await scene.reads(145_000)
+            scene.watch.brought_back = None
+            scene.close(CycleState.UNVERIFIED)
+        scene.clock.advance(60)
+        scene.supervisor.consider_again()
+    begun = [cycle.started for cycle in scene.store.cycles(session=scene.watch.session.id)]
+    assert [later - sooner for sooner, later in pairwise(begun)] == [300.0, 300.0]
+    (told,) = scene.told
+    assert "3 handoffs within an hour" in told
+    assert f"baton breaker reset {scene.watch.session.name}" in told
+
+
 async def test_a_successor_that_is_born_above_the_threshold_is_not_handed_off_for_ever(scene: Scene) -> None:
     scene.watch.session = replace(scene.watch.session, chain=1)
     await scene.supervisor.take_hook(scene.watch, start(OTHER), scene.clock.now())
@@ -273,14 +314,33 @@ async def test_a_stop_hook_is_held_until_the_ask_is_laid_out(scene: Scene) -> No
     assert scene.clock.now() - before < 2
 
 
-async def test_nothing_is_handed_off_on_a_guessed_window_while_the_status_line_is_about_to_tell(scene: Scene) -> None:
+async def test_nothing_is_handed_off_on_a_guessed_window_and_the_turn_waits_a_moment_for_the_status_line(
+    scene: Scene,
+) -> None:
+    held: list[bool] = []
+    scene.on_pass = lambda: held.append(scene.watch.holding_stop)
     scene.talk.say("all done", used=145_000)
-    await scene.supervisor.take_hook(scene.watch, stop("all done"), scene.clock.now())
-    assert scene.cycles == []
+    ends = asyncio.create_task(scene.supervisor.take_hook(scene.watch, stop("all done"), scene.clock.now()))
+    assert await scene.watch.until(lambda: bool(scene.watch.readings), 0.5)
+    assert (scene.watch.holding_stop, scene.cycles) == (True, [])
     payload = {"session": TALK, "window": 200_000, "used": 145_000, "model": "m"}
     scene.supervisor.take_statusline(scene.watch, payload, scene.clock.now())
-    await asyncio.sleep(0)
+    await ends
     assert len(scene.cycles) == 1
+    assert held == [True], "it can be asked in the same turn"
+
+
+async def test_a_turn_does_not_wait_for_a_status_line_that_does_not_come(scene: Scene) -> None:
+    scene.talk.say("all done", used=145_000)
+    scene.supervisor._consider_later = _nobody  # type: ignore[method-assign]
+    before = scene.clock.now()
+    await scene.supervisor.take_hook(scene.watch, stop("all done"), before)
+    assert 1 <= scene.clock.now() - before < 2
+    assert (scene.watch.holding_stop, scene.cycles) == (False, [])
+
+
+async def _nobody(watch: Watch) -> None:
+    """In place of the look at a guess that was left alone for a while."""
 
 
 async def test_a_stop_hook_is_let_go_when_the_ask_does_not_come(scene: Scene) -> None:

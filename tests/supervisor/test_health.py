@@ -134,6 +134,19 @@ async def test_a_process_that_was_started_after_the_panes_were_listed_is_not_tak
     assert (scene.watch.gone, scene.told) == (False, [])
 
 
+async def test_where_tmux_does_not_say_who_has_the_pane_by_now_nobody_is_taken_for_dead(
+    scene: Scene, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    async def info(pane: PaneRef) -> PaneInfo:
+        raise TerminalError("tmux does not answer")
+
+    scene.server.panes = [replace(ALIVE, dead=True, dead_status=137)]
+    scene.watch.session = replace(scene.watch.session, pid=4713)
+    monkeypatch.setattr(scene.server, "info", info)
+    await scene.look()
+    assert (scene.watch.gone, scene.told) == (False, [])
+
+
 async def test_an_agent_that_only_restarted_itself_is_brought_back_and_not_for_ever(
     scene: Scene, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -335,6 +348,23 @@ async def test_hooks_that_were_not_heard_by_the_end_of_a_turn_are_told_once_also
     assert scene.told == []
 
 
+async def test_an_agent_that_is_back_with_its_old_conversation_has_not_kept_its_hooks_silent(
+    scene: Scene, tmp_path: Path
+) -> None:
+    talk = Talk(tmp_path / "talk.jsonl", scene.clock)
+    talk.prompt("begin, long ago")
+    talk.add("turn_ended")
+    scene.clock.advance(60)
+    scene.watch.become(scene.agent)
+    scene.watch.begin(TALK, talk.path, "resume", scene.clock.now())
+    await scene.look(2)
+    assert (scene.watch.hooks_run, scene.told) == (None, []), "no turn of this process has ended"
+    talk.prompt("go on")
+    talk.add("turn_ended")
+    await scene.look(2)
+    assert scene.watch.hooks_run is False
+
+
 async def test_a_port_that_does_not_answer_is_told_once_for_each_process_also_to_a_later_daemon(
     scene: Scene, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -356,7 +386,7 @@ async def test_where_a_record_tells_no_ends_of_turns_one_that_is_idle_after_its_
     talk.prompt("begin, long ago")
     talk.say("It is done.")
     scene.clock.advance(60)
-    scene.watch.session = replace(scene.watch.session, created=scene.clock.now())
+    scene.watch.began = scene.clock.now()
     scene.agent.says = Status(State.IDLE, TALK)
     await scene.look(2)
     assert scene.watch.hooks_run is None, "an answer of before it was resumed says nothing of its hooks"

@@ -10,7 +10,7 @@ from batonpass.supervisor.known import Known
 from batonpass.supervisor.settings import Settings
 from batonpass.supervisor.watch import Watch
 from batonpass.transcripts.events import Event
-from tests.supervisor.fakes import HastyClock, ToldAgent, a_watch
+from tests.supervisor.fakes import HastyClock, Talk, ToldAgent, a_watch
 
 
 class CountingAgent(ToldAgent):
@@ -73,3 +73,27 @@ async def test_a_session_without_a_record_has_facts_that_say_so(tmp_path: Path, 
     known = Known(Settings(tmp_path / "home", {}))
     await known.follow(watch)
     assert "no events" in facts(known, watch, clock).missing[0]
+
+
+async def test_facts_of_a_conversation_that_was_left_are_let_go_once_no_handoff_needs_them(
+    tmp_path: Path, clock: HastyClock
+) -> None:
+    agent = CountingAgent()
+    watch, talk = a_watch(tmp_path, clock, agent)
+    known = Known(Settings(tmp_path / "home", {}))
+    talk.prompt("never touch the lexer")
+    left, watch.step = watch.conversation, "prime"
+    await known.follow(watch)
+    begun = Talk(tmp_path / "next.jsonl", clock)
+    watch.begin("another", begun.path, "clear", clock.now())
+    begun.prompt("go on")
+    await known.follow(watch)
+    read = len(agent.lines)
+    assert known.facts(watch, left, at=clock.now(), previous=None).prompts
+    assert len(agent.lines) == read, "they are at hand for the handoff that is under way"
+    watch.step = None
+    await known.follow(watch)
+    assert known.last(left) is None
+    read = len(agent.lines)
+    assert known.facts(watch, left, at=clock.now(), previous=None).prompts
+    assert len(agent.lines) > read, "whoever still asks has its record read anew"

@@ -8,7 +8,9 @@ import pytest
 
 from batonpass.serve.views import guard_record
 from batonpass.store import CycleState, Store
+from batonpass.supervisor.act import Supervisor
 from batonpass.supervisor.guards import BREAKER, COOLING, FUTILE, HOUR
+from batonpass.supervisor.settings import Settings
 from tests.supervisor.fakes import HastyClock, start
 from tests.supervisor.test_act import Scene
 
@@ -87,7 +89,7 @@ async def test_after_two_handoffs_within_an_hour_the_next_one_comes_later_for_th
     assert "2 handoffs within an hour, because each message adds about 7k tokens" in told
     assert "5 points higher until 20" in told
     scene.clock.advance(HOUR)
-    await scene.reads(145_500)
+    await looked_at(scene)  # it idles: no reading comes
     assert len(scene.cycles) == 3, "and then it is where it was"
 
 
@@ -198,3 +200,58 @@ async def test_a_pardon_is_for_one_conversation(scene: Scene) -> None:
     scene.close()
     await scene.reads(151_000)
     assert (len(scene.cycles), guard(scene)) == (1, FUTILE)
+
+
+async def test_one_that_was_postponed_waits_for_news_with_a_later_daemon_too(
+    scene: Scene, tmp_path: Path, store: Store
+) -> None:
+    await fill(scene)
+    scene.close(CycleState.POSTPONED)
+    scene.clock.advance(600)
+    scene.supervisor = Supervisor(store, scene.clock, Settings(tmp_path / "home", {}), scene._notify)
+    scene.supervisor.starter.pass_baton = scene._pass
+    scene.supervisor.reopen(scene.watch)
+    scene.supervisor.consider(scene.watch)
+    await looked_at(scene)
+    assert len(scene.cycles) == 1
+    await scene.reads(146_500)
+    assert len(scene.cycles) == 2
+
+
+async def test_a_handoff_by_hand_that_was_postponed_is_not_begun_by_itself_a_moment_later(scene: Scene) -> None:
+    await fill(scene, 130_000)
+    await scene.supervisor.starter.hand_off(scene.watch, "asked for by hand")
+    await scene.reads(145_000)
+    await looked_at(scene)
+    scene.close(CycleState.POSTPONED)
+    await looked_at(scene)
+    assert len(scene.cycles) == 1
+
+
+async def test_no_clock_starts_a_handoff_while_the_agent_is_not_served(scene: Scene) -> None:
+    for _ in range(3):
+        await fill(scene, 160_000)
+        await pass_on(scene)
+    await fill(scene, 160_000)
+    scene.talk.prompt("go on")
+    scene.talk.add("failed", kind="rate_limit", text="You've hit your usage limit. Try again in 2 hours.")
+    scene.watch.conversation.follow(scene.talk.path)
+    scene.watch.read()
+    scene.clock.advance(HOUR)
+    await looked_at(scene)
+    assert len(scene.cycles) == 3, "it could not be asked for a document"
+    scene.talk.prompt("go on")
+    scene.talk.say("done")
+    scene.watch.read()
+    await looked_at(scene)
+    assert len(scene.cycles) == 4
+
+
+async def test_a_session_that_is_being_told_something_is_handed_off_when_that_is_done(scene: Scene) -> None:
+    await fill(scene, 130_000)
+    scene.watch.being_told = True
+    await scene.reads(146_000)
+    assert scene.cycles == []
+    scene.watch.being_told = False
+    await looked_at(scene)
+    assert len(scene.cycles) == 1

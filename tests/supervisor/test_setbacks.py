@@ -12,7 +12,7 @@ from batonpass.agents.setbacks import TriesAgain
 from batonpass.cycle.moves import Policy, Step
 from batonpass.delivery import Delivery, DeliveryState
 from batonpass.session import State
-from batonpass.store import CycleRecord, CycleState, Store
+from batonpass.store import CycleRecord, CycleState, Store, StoreAway
 from batonpass.supervisor.act import Supervisor
 from batonpass.supervisor.setback import Phase, Setback, kept, key
 from batonpass.supervisor.setbacks import Setbacks
@@ -545,6 +545,74 @@ async def test_with_nobody_else_it_is_told_once_when_the_agent_tries_again_also_
     assert scene.told == [told]
     await scene.later(3 * HOUR)
     assert scene.given == [], "its own try is not ours to make"
+
+
+async def test_a_quota_that_the_agent_runs_into_again_and_again_by_itself_is_told_once(scene: Scene) -> None:
+    for _ in range(5):
+        scene.tries_again("You exceeded your current quota", 2)
+        await scene.look(2)
+    assert len(scene.told) == 1
+    due = scene.kept.due
+    assert due is not None
+    assert due <= scene.clock.now() + HOUR - 10, "each try of its own does not put off when somebody goes on"
+
+
+async def test_an_agent_that_asks_a_person_about_its_quota_is_replaced_at_its_dialog(scene: Scene) -> None:
+    scene.configure("scripted", "understudy")
+    scene.agent.says = Status(State.BUSY, TALK)
+    scene.watch.refresh()
+    scene.watch.see_refusal(Failed(scene.clock.now(), "rate_limit", "Usage limit reached for all models."))
+    await scene.look()
+    assert scene.running is not None
+    assert (scene.running.data["to"], scene.running.data["silent"]) == ("understudy", True)
+    scene.takes_over()
+    await scene.look()
+    assert (scene.kept.phase, scene.watch.tries_again) == (Phase.AWAY, None)
+
+
+async def test_with_nobody_else_a_person_is_told_once_of_a_dialog_about_a_quota(scene: Scene) -> None:
+    scene.agent.says = Status(State.BUSY, TALK)
+    scene.watch.refresh()
+    for _ in range(3):
+        scene.watch.see_refusal(Failed(scene.clock.now(), "rate_limit", "Usage limit reached for all models."))
+        await scene.look(2)
+    (told,) = scene.told
+    assert "its dialog can be answered" in told
+    assert (scene.given, scene.running) == ([], None)
+    scene.watch.see_refusal(None)
+    scene.is_served()
+    await scene.look()
+    assert scene.kept.phase is Phase.WELL
+
+
+async def test_what_was_promised_to_a_restored_session_is_not_said_by_a_setback_as_well(scene: Scene) -> None:
+    scene.fails(SOON)
+    await scene.look()
+    scene.store.put(f"promise {scene.watch.session.id}", {"tag": "[baton 7f3a91c2 restored 1]", "conversation": TALK})
+    await scene.later(HOUR)
+    assert scene.given == []
+    scene.store.put(f"promise {scene.watch.session.id}", {})
+    await scene.look(2)
+    assert len(scene.given) == 1
+
+
+async def test_a_full_disk_leaves_no_setback_that_only_memory_knows(
+    scene: Scene, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    scene.configure("scripted", "understudy")
+    scene.fails(HOURS)
+
+    def refuse(key: str, value: object) -> None:
+        raise StoreAway("the disk is full", where="here")
+
+    with monkeypatch.context() as full:
+        full.setattr(scene.store, "put", refuse)
+        with pytest.raises(StoreAway):
+            await scene.look()
+    assert (scene.kept.phase, scene.running) == (Phase.WELL, None)
+    await scene.look()
+    assert scene.running is not None
+    assert scene.running.data["to"] == "understudy"
 
 
 async def test_a_try_that_is_far_off_counts_again_when_what_went_on_beside_it_has_ended(scene: Scene) -> None:

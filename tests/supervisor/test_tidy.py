@@ -1,21 +1,31 @@
 """The daemon's own tidying: at its start, every hour, and each project once a day."""
 
 import os
+from collections.abc import Sequence
 from dataclasses import replace
 from pathlib import Path
+from typing import cast
 
 import pytest
 
 from batonpass.clock import ManualClock
+from batonpass.cycle.giving import Untold
+from batonpass.delivery import Channel, Delivery, tag
 from batonpass.handoff.document import Handoff, Section
 from batonpass.handoff.layouts import layout
 from batonpass.handoff.seal import seal
 from batonpass.session import State
 from batonpass.store import CycleRecord, Store
 from batonpass.supervisor.act import Supervisor
+from batonpass.supervisor.health import DIED, Health
+from batonpass.supervisor.promises import Promises
+from batonpass.supervisor.setbacks import Setbacks
 from batonpass.supervisor.settings import Settings
 from batonpass.supervisor.tidy import Tidy
+from batonpass.supervisor.watch import Watch
+from batonpass.terminals.base import Terminal
 from tests.supervisor.fakes import a_watch
+from tests.supervisor.test_health import FakeServer
 
 HOUR, DAY = 3600.0, 86_400.0
 EPIC = ".bmad/epics/epic-001-old.md"
@@ -32,7 +42,12 @@ class House:
         self.project = self.watch.session.project
         (self.project / EPIC).parent.mkdir(parents=True)
         (self.project / EPIC).write_text("# Old\n- [x] all\n", encoding="utf-8")
-        self.tidy = Tidy(self.supervisor, store, self.settings, folder / "home", "here")
+        self.dropped: list[str] = []  # what the engine of cycles was told to forget
+        self.tidy = Tidy(self.supervisor, store, self.settings, folder / "home", "here", self._drop)
+
+    async def _drop(self, cycles: Sequence[str]) -> None:
+        self.dropped += cycles
+        assert all(self.store.cycle(id) for id in cycles), "a crash before the purge must find them again"
 
     async def _notify(self, session: str, text: str) -> None:
         raise AssertionError(text)
@@ -87,6 +102,60 @@ async def test_sessions_that_ended_are_let_go_and_the_others_are_not(house: Hous
     await house.look_after(HOUR)
     assert set(house.supervisor.watches) == {house.watch.session.id}
     assert house.store.session("0ther") is not None
+
+
+async def test_nothing_is_left_of_a_session_that_was_let_go(house: House) -> None:
+    async def give(*_: object) -> bool:
+        return True
+
+    async def give_resumed(*_: object) -> Untold | None:
+        return None
+
+    async def bring_back(_: Watch) -> None: ...
+
+    watch, supervisor = house.watch, house.supervisor
+    id = watch.session.id
+    tmux = cast(Terminal, FakeServer())
+    health, setbacks = Health(supervisor, lambda _: tmux, bring_back), Setbacks(supervisor, give)
+    promises = Promises(supervisor, give_resumed)
+    promises.make(watch, Delivery.alone(tag("7f3a91c2", "restored", 1), id, Channel.KEYS, "go on", 1.0))
+    await health.look()
+    await setbacks.look()
+    await promises.look()
+    watch.session = replace(watch.session, state=State.ENDED, ended=house.clock.now())
+    keepers = (supervisor, health, setbacks, promises)
+    assert all(_notes_of(id, each) for each in keepers)
+    await house.look_after(2 * HOUR)
+    everyone = (*keepers, supervisor.restraint, supervisor.starter)
+    assert [(each, noted) for each in everyone if (noted := _notes_of(id, each))] == []
+
+
+def _notes_of(session: str, keeper: object) -> list[str]:
+    """The attributes of an object that hold something of a session."""
+    return [name for name, held in vars(keeper).items() if isinstance(held, dict | set | list) and session in held]
+
+
+async def test_the_engine_forgets_a_cycle_before_the_store_does(house: House) -> None:
+    then = house.clock.now()
+    house.store.start_cycle(CycleRecord("7f3a91c2", house.watch.session.id, "here", "threshold", then))
+    house.store.update_cycle("7f3a91c2", state="done", ended=then)
+    await house.look_after(60 * DAY)
+    assert (house.dropped, house.store.cycle("7f3a91c2") is None) == ([], False)
+    await house.look_after(60 * DAY)
+    assert (house.dropped, house.store.cycle("7f3a91c2") is None) == (["7f3a91c2"], True)
+
+
+async def test_a_session_that_died_is_kept_for_as_long_as_its_death_is(house: House) -> None:
+    watch = house.watch
+    await house.look_after(100 * DAY)
+    watch.session = replace(watch.session, state=State.DEAD)
+    house.store.add_event(DIED, house.clock.now(), watch.session.id)
+    await house.look_after(60 * DAY)
+    assert watch.session.state is State.DEAD
+    await house.look_after(60 * DAY)
+    kept = house.store.session(watch.session.id)
+    assert kept is not None
+    assert (kept.state, kept.ended) == (State.ENDED, house.clock.now())
 
 
 async def test_folders_of_forgotten_sessions_are_removed(house: House) -> None:

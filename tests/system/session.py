@@ -165,10 +165,23 @@ class Session:
         """The kinds of Baton's prompts that arrived, in order; one that arrived twice is here twice."""
         return [tag.split()[2] for text in self.prompts() for tag in tags_in(text)[:1]]
 
+    def began(self) -> dict[str, float]:
+        """When each of the session's conversations began, by the agent's own record; oldest first."""
+        found: dict[str, float] = {}
+        for path in (self.house.home / "scripted" / "transcripts").glob("*.jsonl"):
+            lines = path.read_bytes().splitlines()
+            if lines and (first := json.loads(lines[0])).get("cwd") == str(self.project):
+                found[first["session"]] = first["at"]
+        return dict(sorted(found.items(), key=lambda begun: begun[1]))
+
+    def sealed(self) -> list[Path]:
+        """The files of the sealed handoffs, oldest first."""
+        return FilesLayout(self.project).list()
+
     def documents(self) -> list[str]:
         """The sealed handoffs, oldest first."""
         # Two may fall into one second: their names tell the order, but not by the alphabet.
-        return [file.read_text(encoding="utf-8") for file in FilesLayout(self.project).list()]
+        return [file.read_text(encoding="utf-8") for file in self.sealed()]
 
     def told(self) -> list[str]:
         """What hooks put into the session's contexts."""

@@ -1,13 +1,16 @@
 """What a daemon survives, and what it leaves behind."""
 
+import contextlib
 import os
 import shutil
 import signal
+import sqlite3
 from pathlib import Path
 
 import pytest
 
 from batonpass.sim.tmux_server import private_tmux, run_tmux, server_pid, start_server
+from batonpass.store import default_url, open_store
 from tests.system.house import ROOT, House, Refused
 
 TASK = "make the reader survive torn lines"
@@ -52,6 +55,28 @@ def test_a_stopped_daemon_leaves_no_process_behind_but_the_agents(baton: House) 
     session.until_state("ended")
     baton.baton("daemon", "stop")
     baton.wait("nothing is left", lambda: not _processes(baton))
+
+
+def _in_engine(house: House, cycle: str, rows: str) -> int:
+    """How many of these rows the engine of cycles has of one."""
+    with contextlib.closing(sqlite3.connect(house.home / "baton.db")) as database:
+        found = database.execute(f"SELECT count(*) FROM {rows} AND workflow_uuid = ?", (cycle,))
+        return int(found.fetchone()[0])
+
+
+def test_with_a_cycle_goes_what_the_engine_kept_of_it(baton: House) -> None:
+    session = baton.run()
+    session.say(TASK)
+    cycle = str(session.cycle()["id"])
+    baton.wait("the engine knows it too", lambda: _in_engine(baton, cycle, "workflow_status WHERE status = 'SUCCESS'"))
+    assert _in_engine(baton, cycle, "operation_outputs WHERE true") > 1
+    baton.kill_daemon(stay_away=True)
+    with open_store(default_url(baton.home)) as store:
+        store.update_cycle(cycle, ended=1.0)
+        baton.start()
+        baton.wait("the cycle is forgotten", lambda: store.cycle(cycle) is None)
+    assert not _in_engine(baton, cycle, "workflow_status WHERE true")
+    assert not _in_engine(baton, cycle, "operation_outputs WHERE true")
 
 
 @pytest.mark.parametrize("busy", [False, pytest.param(True, marks=_LONG)])

@@ -7,6 +7,7 @@ import pytest
 from batonpass.sim.postgres import NotAvailable, private_postgres
 from batonpass.sim.tmux_server import private_tmux
 from tests.system.house import House
+from tests.wanted import missing
 
 pytestmark = pytest.mark.long
 
@@ -16,7 +17,7 @@ def test_a_whole_handoff_and_a_crash_with_postgresql_as_the_store(tmp_path: Path
     try:
         url = server.__enter__()
     except NotAvailable as why:
-        pytest.skip(f"NOT TESTED ON POSTGRESQL: {why}")
+        missing(f"NOT TESTED ON POSTGRESQL: {why}")
     with private_tmux() as tmux:
         house = House(tmp_path, tmux, {"BATON_STORE": url}).start()
         try:

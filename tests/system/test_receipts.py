@@ -24,6 +24,7 @@ def test_after_wrong_receipts_the_predecessor_passes_once_more_and_then_a_person
     assert "receipt was not accepted" in notice
     assert str(cycle["old_agent_session"]) in notice
     assert set(session.tags().values()) == {1}
+    assert len(shared.cycles(session.id)) == 1, "one more pass, then a person"
 
 
 @pytest.mark.long

@@ -20,7 +20,8 @@ PROJECT_FILE = ".baton/config.yaml"
 HANDOFF_FILE = ".supervisor-specific/handoff-config.yaml"
 ENVIRONMENT: dict[str, KeyPath] = {"BATON_STORE": ("store",), "BATON_TMUX": ("tmux", "socket")}
 
-_SECTIONS = frozenset({"handoff", "ladder", "timeouts", "prompts", "agents", "tmux", "notify"})
+_GROUPS = (name for name, field in Settings.model_fields.items() if isinstance(field.default, BaseModel | dict))
+_SECTIONS = frozenset({"handoff", *_GROUPS})
 
 
 @dataclass(frozen=True, slots=True)

@@ -99,6 +99,10 @@ class Case:
         """
         return await asyncio.to_thread(self._gather, max_age)
 
+    def last_facts(self) -> Facts | None:
+        """What a machine knew when it was asked last: for a time in which it does not answer."""
+        return self.stage.known.last(self._spoken())
+
     def _gather(self, max_age: float) -> Facts:
         watch = self.watch
         now, previous = self.stage.clock.now(), self.previous

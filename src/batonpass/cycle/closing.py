@@ -18,9 +18,7 @@ async def close(case: Case, move: Move) -> Outcome:
     forget_copy(case)
     document = case.recall("sealed")
     if move.result in (Result.DONE, Result.UNVERIFIED):
-        watch.session = replace(watch.session, chain=watch.session.chain + (0 if case.recall("counted") else 1))
-        case.remember(counted=True)
-        store.update_session(watch.session.id, chain=watch.session.chain)
+        _count(case)
         case.stage.probe("close:counted")
     if move.result is Result.PENDING and document:
         leave_pending(Path(str(document)), move.note)
@@ -35,6 +33,19 @@ async def close(case: Case, move: Move) -> Outcome:
     store.update_cycle(case.cycle.id, state=CycleState(str(move.result)), ended=now, note=move.note or None)
     await _tell(case, move)
     return Outcome(Step.CLOSE, note=str(move.result))
+
+
+def _count(case: Case) -> None:
+    """One more baton of this session's, once: the number is kept first, for whoever has to do this again."""
+    if case.recall("counted"):
+        return
+    chain = case.recall("chain")
+    if not isinstance(chain, int):
+        chain = case.watch.session.chain + 1
+        case.remember(chain=chain)
+    case.stage.store.update_session(case.watch.session.id, chain=chain)
+    case.watch.session = replace(case.watch.session, chain=chain)
+    case.remember(counted=True)
 
 
 def leave_pending(document: Path, why: str) -> None:

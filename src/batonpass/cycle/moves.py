@@ -55,6 +55,7 @@ UNSERVED = "unserved"  # the successor's provider ended the turn of its kick
 CANNOT_WRITE = "cannot_write"
 MOVED = "moved"  # the user went to another conversation: nothing is typed or cleared there
 UNSEALED = "unsealed"  # the sealed handoff is not on disk as it was sealed
+LATE = "late"  # something that it hangs on did not answer, and it was given up
 
 
 @dataclass(frozen=True, slots=True)
@@ -80,6 +81,7 @@ class Move:
     way: Way = Way.CLEAR
     missing: tuple[str, ...] = ()  # for ask: exactly what the document lacks; for prime: what the receipt lacked
     document: bool = True  # for seal: the agent's document is worth merging
+    known: bool = False  # for seal: with the facts that were gathered last, since no others can be had
     kick: int = 1  # for pass: the number of the kick that a new process is given along
     result: Result = Result.DONE  # for close
     note: str = ""

@@ -11,6 +11,7 @@ from batonpass.cycle.moves import (
     GAPS,
     GONE,
     INTERRUPTED,
+    LATE,
     MOVED,
     NEW_PROMPT,
     NO_SAFE_POINT,
@@ -145,18 +146,22 @@ def _after_check(history: Sequence[Outcome], last: Outcome, policy: Policy) -> M
     gaps = _texts(last.data.get("gaps"))
     if gaps and _codes(_this_round(history), Step.CHECK, GAPS) < policy.max_asks:
         return Move(Step.SAFE_POINT)
+    if last.code == LATE:  # the same facts would not come at the seal either
+        return Move(Step.SEAL, document=True, known=True, note="nothing could be compared")
     return Move(Step.SEAL, document=True)
 
 
 def _after_seal(history: Sequence[Outcome], last: Outcome, policy: Policy) -> Move:
     before, tries = _before_the_seal(history)
+    # What is left behind by one that was late may still write, and another one would write at the same time.
+    may_try_again = not last.ok and last.code != LATE
     if before is not None and before.code == GONE and before.data.get("worked"):
-        if not last.ok and tries < 2:
+        if may_try_again and tries < 2:
             return _seal_the_dead(before, attempt=2)
         return _after_death(history, before, policy)  # where nothing could be written, with what it began with itself
     if not last.ok:
         failures = sum(1 for o in _this_round(history) if o.step is Step.SEAL and not o.ok)
-        if failures < 2:
+        if may_try_again and failures < 2:
             return Move(Step.SEAL, attempt=2, document=_written(history), note="at the second try")
         return Move(Step.CLOSE, result=Result.FAILED, note=last.note)
     if not policy.auto_continue:

@@ -179,12 +179,22 @@ def _predecessor(case: Case) -> Successor | None:
 
 
 async def _changed_since(case: Case) -> list[str]:
-    """What git shows now that it did not show when the handoff was sealed."""
+    """What git shows now that it did not show when the handoff was sealed, and what it showed and was written since."""
     facts = await case.facts()
     if facts.git is None:
         return []
     known = case.recall("dirty")
     before = set(known) if isinstance(known, list) else set()
-    files = [f"{change.path} ({change.state})" for change in facts.git.changes if change.path not in before]
     sealed = float(str(case.recall("sealed_at") or case.cycle.started))
-    return files + [f"commit {commit.id[:12]}: {commit.subject}" for commit in facts.git.commits if commit.at > sealed]
+    root, commits = case.project.root, facts.git.session_commits or facts.git.commits
+    changed = [c for c in facts.git.changes if c.path not in before or _written_since(root / c.path, sealed)]
+    files = [f"{change.path} ({change.state})" for change in changed]
+    return files + [f"commit {commit.id[:12]}: {commit.subject}" for commit in commits if commit.at > sealed]
+
+
+def _written_since(file: Path, at: float) -> bool:
+    """Whether a file that was changed before was changed again; one that cannot be looked at was not."""
+    try:
+        return file.lstat().st_mtime > at
+    except OSError:
+        return False

@@ -4,6 +4,7 @@ import asyncio
 import hashlib
 from pathlib import Path
 
+from batonpass.clock import iso
 from batonpass.cycle.case import Case
 from batonpass.cycle.moves import CANNOT_WRITE, Move, Outcome, Step
 from batonpass.cycle.sealed import keep_copy, set_aside
@@ -27,7 +28,8 @@ _FINGERPRINT_BYTES = 1_000_000
 
 async def seal(case: Case, move: Move) -> Outcome:
     """Redact, number, checksum, and write the final name. One that was written before a crash is kept."""
-    facts = await case.facts(max_age=1.0)  # the check's, where it has just looked
+    last = case.last_facts() if move.known else None
+    facts = last or await case.facts(max_age=1.0)  # the check's, where it has just looked
     unkept = await keep(case, facts, draft=False)  # of an agent that wrote, or went away, before there was a net
     try:
         record, notes = await asyncio.to_thread(_seal, case, facts, move.document)
@@ -47,7 +49,8 @@ async def seal(case: Case, move: Move) -> Outcome:
     }
     case.cycle = case.stage.store.update_cycle(case.cycle.id, document=record.path, data={**case.cycle.data, **known})
     case.stage.offers(case.watch).forbid()
-    said = [note for note in (move.note, f"handoff #{record.number}", *notes, *unkept) if note]
+    of = f"with the facts of {iso(facts.at)}" if facts is last else ""
+    said = [note for note in (move.note, of, f"handoff #{record.number}", *notes, *unkept) if note]
     return Outcome(Step.SEAL, note="; ".join(said), data={"path": str(record.path)})
 
 

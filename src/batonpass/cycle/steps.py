@@ -6,7 +6,7 @@ from dataclasses import replace
 
 from batonpass.cycle import closing, passing, priming, returning, sealing, verifying, writing
 from batonpass.cycle.case import Case
-from batonpass.cycle.moves import Move, Outcome, Step, Way
+from batonpass.cycle.moves import LATE, Move, Outcome, Step, Way
 from batonpass.cycle.stage import Stage
 from batonpass.handoff import redacted
 from batonpass.handoff.redact import patterns
@@ -32,6 +32,11 @@ _ACTS: dict[Step, Callable[[Case, Move], Awaitable[Outcome]]] = {
 # it may stand at a dialog for a while, and nobody else should have to wait for that.
 _HOLDS = (Step.ASK, Step.AWAIT, Step.CHECK, Step.SEAL, Step.PASS, Step.PRIME, Step.VERIFY, Step.BACK)
 
+# Most steps wait for an agent, for as long as the settings say. These wait for nobody but the machine, which takes a
+# second: only a file system or a program that does not answer any more takes so long. Git is given up much sooner by
+# whoever asks it, and a seal may have to commit as well.
+_CEILINGS = {Step.PREPARE: 120.0, Step.CHECK: 120.0, Step.SEAL: 240.0, Step.CLOSE: 60.0}
+
 
 def _without_secrets(stage: Stage, watch: Watch, outcome: Outcome) -> Outcome:
     """What a step reports, as store and engine may keep it: it quotes documents and receipts."""
@@ -47,6 +52,24 @@ async def _place(stage: Stage, watch: Watch, cycle: CycleRecord) -> None:
         await stage.slots.hold(cycle.id, cycle.percent or 0.0)
     finally:
         watch.queued = False
+
+
+async def _in_time(stage: Stage, case: Case, move: Move) -> Outcome:
+    """The outcome of a move. One that reaches its ceiling is given up, and what it waits for is left behind."""
+    act, ceiling = _ACTS[move.step](case, move), _CEILINGS.get(move.step)
+    if ceiling is None:
+        return await act
+    began = stage.clock.ticks()
+    try:
+        return await stage.clock.within(act, ceiling)
+    except TimeoutError:
+        if stage.clock.ticks() - began < ceiling:
+            raise  # its own, about something else
+        log.warning("cycle %s, step %s: given up after %.0f s", case.cycle.id, move.step, ceiling)
+        kept = "; nothing was cleared" if move.step is Step.SEAL else ""
+        project = case.watch.session.project
+        why = f"{move.step} was given up after {ceiling:.0f} s (does {project}, or git in it, still answer?){kept}"
+        return Outcome(move.step, LATE, why)
 
 
 async def run(stage: Stage, cycle_id: str, move: Move) -> Outcome:
@@ -65,11 +88,13 @@ async def run(stage: Stage, cycle_id: str, move: Move) -> Outcome:
     stage.probe(f"{move.step}:before")
     seq = store.begin_step(cycle_id, move.step, move.attempt, stage.clock.now())
     watch.step = move.step
+    came_back = move.step is Step.BACK or cycle.data.get("back_at") is not None  # also by the daemon before this one
+    watch.brought_back = cycle.old_agent_session if came_back else None
     watch.changed()
     stage.probe(f"{move.step}:begun")
     await stage.hold(watch.folder, move.step)
     try:
-        outcome = await _ACTS[move.step](Case(stage, cycle, watch, stage.config(watch.session.project)), move)
+        outcome = await _in_time(stage, Case(stage, cycle, watch, stage.config(watch.session.project)), move)
     except StoreAway:
         raise  # no outcome of the move: it is made again, and looks before it acts
     except Exception as fault:
@@ -79,7 +104,7 @@ async def run(stage: Stage, cycle_id: str, move: Move) -> Outcome:
     stage.probe(f"{move.step}:acted")
     if move.step is Step.CLOSE:
         stage.slots.release(cycle_id)
-        watch.step = None
+        watch.step = watch.brought_back = None
     store.end_step(cycle_id, seq, "ok" if outcome.ok else outcome.code, stage.clock.now(), outcome.note, outcome.data)
     stage.probe(f"{move.step}:ended")
     watch.changed()

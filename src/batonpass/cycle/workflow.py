@@ -35,6 +35,7 @@ _RECOVERY_SECONDS, _RECOVERY_TRIES = 0.2, 20
 _ENDING_SECONDS, _AGAIN_SECONDS = 5.0, 0.1
 # A cycle is given up that has outlived so many daemons without an end: it may be what kills them.
 _MOST_DAEMONS = 1_000
+_AT_ONCE = 500  # cycles that are dropped by one statement: databases take no list of any length
 _GIVEN_UP = ("ERROR", "CANCELLED", "MAX_RECOVERY_ATTEMPTS_EXCEEDED")
 
 
@@ -215,9 +216,9 @@ class Engine:
             )
 
     async def forget(self, cycles: Sequence[str]) -> None:
-        """Drop the engine's record of cycles that ended long ago."""
-        if cycles:
-            await DBOS.delete_workflows_async(list(cycles))
+        """Drop the engine's record of cycles that ended long ago. Of those that it does not know, nothing happens."""
+        for begin in range(0, len(cycles), _AT_ONCE):
+            await DBOS.delete_workflows_async(list(cycles[begin : begin + _AT_ONCE]))
 
     async def stop(self) -> None:
         """Stop at once: what is under way goes on at the next start."""

@@ -71,7 +71,10 @@ async def keep(case: Case, facts: Facts | None = None, *, draft: bool = True) ->
     """A checkpoint and a draft from facts alone, once in a cycle; gives what could not be written."""
     if case.recall("kept"):
         return []
-    facts = facts or await case.facts(max_age=_RECENT_SECONDS)
+    try:
+        facts = facts or await case.facts(max_age=_RECENT_SECONDS)
+    except Exception as error:
+        return [_unkept("checkpoint", error)]
     missing: list[str] = []
     meta = case.meta(0, None, case.stage.clock.now())
     directory = case.watch.session.project / case.config.checkpoint_dir
@@ -272,7 +275,11 @@ async def _above_a_net(case: Case, giving: Coroutine[None, None, bool]) -> bool:
     work.add_done_callback(lambda _: case.watch.changed())
     try:
         if not await case.watch.until(work.done, _NET_SECONDS):
-            await keep(case)
+            try:
+                await keep(case)
+            except StoreAway:
+                await work  # nothing is left half typed; whether it arrived is looked at when this is made anew
+                raise
         return await work
     finally:
         work.cancel()
@@ -336,11 +343,11 @@ def read_draft(path: Path) -> Handoff | None:
 
 async def check(case: Case, move: Move) -> Outcome:
     draft = Path(str(case.recall("draft")))
-    gaps = await gaps_of(case)
     if read_draft(draft) is not None:
         # A copy of our own: the draft lies in the project, where anybody may delete it before the seal.
         kept = case.watch.folder / "document.md"
         write_private(kept, read_document(draft))
         case.remember(document=str(kept))
+    gaps = await gaps_of(case)
     messages = [gap.message for gap in gaps]
     return Outcome(Step.CHECK, GAPS if gaps else "ok", "; ".join(messages[:6]), {"gaps": messages})

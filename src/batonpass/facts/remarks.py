@@ -50,7 +50,7 @@ class Remarks:
             self._kept.remove(min(self._kept, key=lambda kept: (substance(kept.text), kept.at)))
 
 
-@lru_cache(maxsize=8192)
+@lru_cache(maxsize=1024)
 def substance(sentence: str) -> float:
     """How much a sentence tells that cannot be seen elsewhere: names and reasons much, the course of the work little.
 

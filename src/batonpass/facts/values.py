@@ -136,7 +136,7 @@ def _near(one: str, other: str) -> float:
     return len(first & second) / max(fewer, _FEW)
 
 
-@lru_cache(maxsize=4096)
+@lru_cache(maxsize=1024)
 def _values(sentence: str) -> tuple[tuple[str, str, int], ...]:
     """Kind, value and place of each value; one that is part of another is not told twice."""
     return tuple(_each_value(sentence))

@@ -6,8 +6,13 @@ from functools import lru_cache
 from itertools import pairwise
 
 from batonpass.handoff import fences
+from batonpass.memory import Memory
+
+Passages = tuple[tuple[str, frozenset[str]], ...]
 
 REVOKED = "[left out: a sentence that was taken back later]"  # stands for it where its text is quoted
+_SENTENCES = 2_048  # whose words are remembered: each new one is compared with those that its session holds
+_ROOM = 200_000  # characters of the documents whose passages are remembered: these take many times the room
 _MOST_CHARS = 40_000  # of one text: what is longer is a pasted log, and its ends say what it is
 _LONGEST = 400
 _ENTRY = re.compile(r"^\s*(?:[-*+•]|\d{1,3}[.)])\s+(?:\[.\]\s+)?")
@@ -60,7 +65,7 @@ def _paragraphs(text: str) -> Iterator[str]:
         yield " ".join(held)
 
 
-@lru_cache(maxsize=8192)
+@lru_cache(maxsize=_SENTENCES)
 def stems(text: str) -> frozenset[str]:
     """The content words of a text, each by its beginning, so that forms of one word are the same.
 
@@ -78,7 +83,7 @@ def _stem(word: str) -> str:
     return bare[:5] if len(bare) > 5 else bare.removesuffix("s")
 
 
-@lru_cache(maxsize=8192)
+@lru_cache(maxsize=_SENTENCES)
 def names(text: str) -> frozenset[str]:
     """What in a text is a name and not a word: paths, code, numbers, versions, addresses.
 
@@ -154,8 +159,11 @@ def says(text: str, wanted: str, *, share: float = 0.5, among: Iterable[str] = (
     )
 
 
-@lru_cache(maxsize=64)
-def _passages(text: str) -> tuple[tuple[str, frozenset[str]], ...]:
+def _passages(text: str) -> Passages:
+    return _known.of(text, len(text), lambda: _cut(text))
+
+
+def _cut(text: str) -> Passages:
     """The places of a document at which one thing can be told: its lines, and each with the next if that goes on.
 
     Each in small letters, and with its content words: they are compared with one text after the other.
@@ -165,4 +173,5 @@ def _passages(text: str) -> tuple[tuple[str, frozenset[str]], ...]:
     return tuple((passage.lower(), stems(passage)) for passage in (*lines, *longer))
 
 
+_known: Memory[Passages] = Memory(_ROOM)
 _BEGINS = re.compile(r"[-*+•|#]|\d{1,3}[.)] ")

@@ -43,6 +43,14 @@ def link(path: Path, holding: str = "") -> Link | None:
     )
 
 
+def is_intact(path: Path) -> bool:
+    """Whether a sealed document is there as it was sealed."""
+    try:
+        return checksum_ok(read_plain(path, follow=False).decode("utf-8")) is True
+    except (OSError, UnicodeDecodeError):
+        return False
+
+
 def links(layouts: Iterable[Layout]) -> Iterator[Link]:
     """Every handoff of these layouts, those in place before archived ones; what cannot be read as one is left out."""
     for layout in layouts:

@@ -10,9 +10,11 @@ from dataclasses import dataclass
 from functools import lru_cache, partial
 
 from batonpass.handoff import gitleaks, named_secrets, personal
+from batonpass.memory import Memory
 
 Allow = Collection[str | re.Pattern[str]]  # texts, or patterns of texts, that are no secrets
 _REMEMBERED = 8_000  # characters of a text whose redaction is worth remembering
+_ROOM = 2_000_000  # characters of all of them
 
 
 @dataclass(frozen=True, slots=True)
@@ -83,7 +85,10 @@ def redact(text: str, *, allow: Allow = ()) -> tuple[str, dict[str, int]]:
     >>> redact("postgres://app:hunter2@db/app")
     ('postgres://app:[REDACTED:url-password]@db/app', {'url-password': 1})
     """
-    clean, counts = (_remembered if len(text) <= _REMEMBERED else _redact)(text, tuple(allow))
+    key = text, tuple(allow)
+    if len(text) > _REMEMBERED:
+        return _redact(*key)
+    clean, counts = _remembered.of(key, len(text), lambda: _redact(*key))
     return clean, dict(counts)
 
 
@@ -114,7 +119,7 @@ def _redact(text: str, allow: Allow) -> tuple[str, dict[str, int]]:
 
 
 # Draft, checkpoint and sealed document of one handoff hold the same texts, and the next one most of them again.
-_remembered = lru_cache(maxsize=2048)(_redact)
+_remembered: Memory[tuple[str, dict[str, int]]] = Memory(_ROOM)
 
 
 def warm() -> None:

@@ -10,6 +10,7 @@ from batonpass.config import ConfigError
 from batonpass.delivery import tag
 from batonpass.disk import read_document
 from batonpass.handoff import prompts
+from batonpass.handoff.chain import link
 from batonpass.handoff.instructions import PENDING_FILE
 from batonpass.handoff.layouts import every
 from batonpass.handoff.layouts import layout as layout_of
@@ -153,5 +154,5 @@ class Handoffs:
     async def show(self, request: Mapping[str, Any]) -> object:
         path = self._document(request, find(folder(request)).root)
         record = next((r for r in self.store.handoffs() if r.path == path), None)
-        base = views.handoff_record(record) if record else {"path": str(path)}
+        base = views.handoff_record(record) if record else views.linked(path, link(path))
         return {**base, "text": read_document(path)}

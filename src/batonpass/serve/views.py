@@ -2,8 +2,10 @@
 
 from collections.abc import Mapping
 from dataclasses import asdict
+from pathlib import Path
 
 from batonpass.clock import iso
+from batonpass.handoff.chain import Link, is_intact
 from batonpass.session import Session, State
 from batonpass.store import CycleRecord, EventRecord, HandoffRecord, StepRecord, Store
 from batonpass.supervisor import setback
@@ -122,7 +124,20 @@ def handoff_record(record: HandoffRecord) -> dict[str, object]:
         "created": iso(record.created),
         "session": record.session,
         "percent": round(record.percent, 1) if record.percent is not None else None,
-        "sealed": record.sealed and path.exists(),
+        "sealed": record.sealed and is_intact(path),
+    }
+
+
+def linked(path: Path, found: Link | None) -> dict[str, object]:
+    """The same of a document that is not in the store, by its own header."""
+    return {
+        "path": str(path),
+        "number": found.number if found else None,
+        "previous": found.previous if found else None,
+        "created": iso(found.created) if found and found.created is not None else None,
+        "session": found.session if found else None,
+        "percent": round(found.percent, 1) if found and found.percent is not None else None,
+        "sealed": found is not None and found.sealed,
     }
 
 

@@ -26,6 +26,7 @@ CONNECT_SECONDS = 5
 # How long a server that did not answer is not asked again, and longer when it took its time not to answer.
 _AWAY_SECONDS = 0.5
 _AWAY_TIMES = 10
+_CACHE = "PRAGMA cache_size=-512"  # KiB for each of the many connections: the kernel has the file's pages, too
 _LATE = 20_000  # records that are kept for a database that is away
 SCHEMA = "baton"  # on PostgreSQL, beside the engine's own "dbos"
 _MIGRATION_LOCK = 0x6261746F6E  # any number that nobody else takes
@@ -248,6 +249,7 @@ def _sqlite(url: sa.URL) -> sa.Engine:
         # what follows looks before it acts. A sync for each commit would cost a cycle a hundred of them.
         connection.execute("PRAGMA synchronous=NORMAL")
         connection.execute("PRAGMA foreign_keys=ON")
+        connection.execute(_CACHE)
 
     @event.listens_for(engine, "begin")
     def begin(connection: sa.Connection) -> None:
@@ -289,6 +291,7 @@ def durable_engine(url: str) -> sa.Engine | None:
         connection.execute(f"PRAGMA busy_timeout={6 * BUSY_SECONDS * 1000}")
         connection.execute("PRAGMA foreign_keys=ON")
         connection.execute("PRAGMA synchronous=NORMAL")
+        connection.execute(_CACHE)
 
     @event.listens_for(engine, "handle_error")
     def wait(context: sa.ExceptionContext) -> None:

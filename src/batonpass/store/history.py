@@ -80,12 +80,20 @@ class History(Part):
         with self._db.write() as connection:
             self._db.keep(connection, notes, "key", {"key": key, "value": value})
 
+    def outlived(self, before: float) -> list[str]:
+        """The cycles that `purge` would forget: whoever else keeps something of them is told first."""
+        gone = sa.select(sessions.c.id).where(sessions.c.ended < before)
+        old = sa.or_(cycles.c.ended < before, cycles.c.session.in_(gone))  # with a session go all of its cycles
+        with self._db.read() as connection:
+            return list(connection.execute(sa.select(cycles.c.id).where(old).order_by(cycles.c.started)).scalars())
+
     def purge(self, before: float) -> int:
         """Forget what is older than a moment; gives how many records went.
 
         What is still needed stays whatever its age: sessions and cycles that have not ended, the last
         reading of each session, the last handoff of each project (the chain is counted from it).
         """
+        gone = sa.select(sessions.c.id).where(sessions.c.ended < before)
         last_reading = sa.select(sa.func.max(readings.c.id)).group_by(readings.c.session)
         other = handoffs.alias()
         followed = sa.exists().where(other.c.project == handoffs.c.project, other.c.created > handoffs.c.created)
@@ -96,6 +104,7 @@ class History(Part):
             (deliveries, (deliveries.c.offered < before,)),
             (handoffs, (handoffs.c.created < before, followed)),
             (cycles, (cycles.c.ended < before,)),
+            (notes, (gone.where(notes.c.key.endswith(sa.literal(" ") + sessions.c.id)).exists(),)),
             (sessions, (sessions.c.ended < before,)),
         )
         with self._db.write() as connection:

@@ -19,8 +19,9 @@ from batonpass.supervisor.line import status_line
 from batonpass.supervisor.offers import Offers
 from batonpass.supervisor.restraint import Restraint
 from batonpass.supervisor.settings import Settings
+from batonpass.supervisor.signs import is_unserved
 from batonpass.supervisor.starter import Starter
-from batonpass.supervisor.watch import STARTS_KEPT, Started, Watch
+from batonpass.supervisor.watch import RESTORING, STARTS_KEPT, Started, Watch
 from batonpass.transcripts.events import Compacted
 
 log = logging.getLogger(__name__)
@@ -28,6 +29,7 @@ log = logging.getLogger(__name__)
 _LAG_SECONDS = 0.3  # at a stop the transcript lags behind; longer than this nobody waits for it
 _LOOK_SECONDS = 0.004
 _GUESS_SECONDS = 3.0
+_TOLD_SECONDS = 1.0  # in which a status line comes that is on its way
 _HOLD_SECONDS = 2.0  # how long a stop hook is held for a cycle that is about to ask
 _SLOW_SECONDS = 3.0  # and longer on a busy machine, but not for one that waits for others
 _WRITING = (Step.PREPARE, Step.SAFE_POINT, Step.ASK, Step.AWAIT, Step.CHECK)
@@ -56,8 +58,9 @@ class Supervisor:
         self.starter = Starter(store, clock, config)
         self.restraint = Restraint(store, clock, self.starter, self.ladder, self._tell_later)
         self.known = Known(config)
+        self.also_forget: list[Callable[[str], None]] = []  # others who keep something of each session that is watched
         self._standing: dict[str, Standing] = {}
-        self._in_cycle: set[str] = set()  # sessions that were seen with a cycle under way
+        self._again: set[str] = set()  # sessions to decide on anew as soon as nothing is under way in them
         self._tasks: set[asyncio.Future[object]] = set()
 
     def watch(self, session: str) -> Watch | None:
@@ -75,7 +78,11 @@ class Supervisor:
                 del self.watches[id]
                 self._standing.pop(id, None)
                 self.restraint.forget(id)
-                self._in_cycle.discard(id)
+                self._again.discard(id)
+                for forget in self.also_forget:
+                    forget(id)
+            elif watch.gone and watch.step is None:
+                self.known.let_go(watch)
 
     def standing(self, watch: Watch) -> Standing:
         """The decisions of the live conversation; another conversation starts anew."""
@@ -162,6 +169,9 @@ class Supervisor:
                 await self._record_of(watch, last)
             self.take_news(watch)
             self.consider(watch)
+            if self._is_due(watch) and self._only_guessed(watch):
+                # The first turn of a session may end before its status line was heard: a moment, and it can be asked.
+                await watch.until(lambda: not self._only_guessed(watch), _TOLD_SECONDS)
             await self._settled(watch)
         finally:
             watch.holding_stop = False
@@ -171,6 +181,10 @@ class Supervisor:
         """Whether a handoff may soon be due."""
         decision = self.standing(watch).decision
         return decision is not None and decision.status != "ok"
+
+    def _is_due(self, watch: Watch) -> bool:
+        decision = self.standing(watch).decision
+        return decision is not None and (decision.hand_off or decision.force)
 
     async def _record_of(self, watch: Watch, text: str) -> None:
         """Wait until the record has what was said last. An agent stands still meanwhile, so we look more often than
@@ -257,7 +271,10 @@ class Supervisor:
             return
         standing, now = self.standing(watch), self.clock.now()
         first = standing.decision is None
-        history = replace(standing.history, growth=watch.growth, raised=self.restraint.raised(watch))
+        # A predecessor that was brought back is full, and about to be asked once more: it needs no word on that.
+        suspended = watch.brought_back is not None and watch.brought_back == standing.agent_session
+        raised = self.restraint.raised(watch)
+        history = replace(standing.history, growth=watch.growth, raised=raised, suspended=suspended)
         decision = decide(reading, watch.forecast, history, self.ladder(watch), now)
         changed = first or (standing.decision is not None and standing.decision.zone != decision.zone)
         standing.history = history.after(decision, now)
@@ -273,15 +290,18 @@ class Supervisor:
         """Decide anew for every session whose cycle is over, or whose handoff was held back for a while: one that idles
         brings no reading."""
         for watch in list(self.watches.values()):
+            if watch.step == RESTORING or watch.gone or is_unserved(watch):
+                continue  # whoever brings it back, or has it go on, is first
             if watch.step is not None:
-                self._in_cycle.add(watch.session.id)
-            elif not watch.gone and (watch.session.id in self._in_cycle or self.restraint.is_over(watch)):
-                self._in_cycle.discard(watch.session.id)
+                self._again.add(watch.session.id)
+            elif watch.session.id in self._again or self.restraint.is_over(watch):
+                self._again.discard(watch.session.id)
                 self.consider(watch)
 
     def _due(self, watch: Watch, decision: Decision) -> None:
         """A handoff is due: start it, unless a guard holds the session back."""
-        if not self.starter.may_start(watch):
+        if watch.being_told or not self.starter.may_start(watch):
+            self._again.add(watch.session.id)
             return
         if self._only_guessed(watch):
             self.spawn(self._consider_later(watch))

@@ -104,10 +104,9 @@ class Conversation:
         failed = tuple(e for e in events if isinstance(e, Failed))
         return used, tuple(tags), compacted, failed, prompts, rewound >= 0
 
-    @property
-    def has_ended_a_turn(self) -> bool:
-        """Whether any of the turns that are remembered is over."""
-        return any(isinstance(event, TurnEnded | Interrupted | Failed) for event in self.log)
+    def has_ended_a_turn_since(self, moment: float) -> bool:
+        """Whether a turn was over after that moment, of those that are remembered."""
+        return any(isinstance(event, TurnEnded | Interrupted | Failed) and event.at > moment for event in self.log)
 
     def has_answered_since(self, moment: float) -> bool:
         """Whether the agent said anything after that moment."""

@@ -2,6 +2,7 @@
 
 import asyncio
 import logging
+import os
 import time
 from collections.abc import Callable, Iterable
 from pathlib import Path
@@ -13,7 +14,7 @@ log = logging.getLogger(__name__)
 # Milliseconds. A cycle waits for one file after the other, so these add up; smaller ones cost CPU while idle.
 DEBOUNCE = 10
 STEP = 2
-_REMEMBERED = 20_000  # files
+_REMEMBERED = 4_000  # files, many with a name that is used once; whoever was forgotten is looked at once more
 _SETTLED = 20_000_000  # nanoseconds: dates of files are no finer than this on some systems
 
 
@@ -53,7 +54,7 @@ class Files:
         self._watched: frozenset[Path] = frozenset()
         self._again = asyncio.Event()
         self._task: asyncio.Task[None] | None = None
-        self._seen: dict[Path, tuple[int, int, int] | None] = {}
+        self._seen: dict[str, tuple[int, int, int] | None] = {}
 
     def start(self) -> None:
         self._task = asyncio.create_task(self._run())
@@ -88,15 +89,15 @@ class Files:
             *self._watched, stop_event=self._again, debounce=DEBOUNCE, step=STEP, recursive=False, rust_timeout=5_000
         )
         async for batch in changes:
-            changed = frozenset(path for path in (Path(name) for _, name in batch) if self._is_new(path))
+            changed = frozenset(Path(name) for _, name in batch if self._is_new(name))
             if changed:
                 self._changed(changed)
 
-    def _is_new(self, path: Path) -> bool:
+    def _is_new(self, path: str) -> bool:
         """Whether a file is another than at its last event. One that was only closed tells of itself, too: a database
         that is read at each of its events would be read for ever."""
         try:
-            found = path.stat()
+            found = os.stat(path)
             state = found.st_ino, found.st_size, found.st_mtime_ns
         except OSError:
             state = None

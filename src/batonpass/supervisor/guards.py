@@ -57,7 +57,8 @@ def judge(cycles: Sequence[CycleRecord], now: float, limits: Limits, reset_at: f
         until = recent[-limits.breaker_per_hour].started + HOUR
         why = f"{len(recent)} handoffs within an hour, {limits.breaker_per_hour} are allowed"
         return replace(about, guard=BREAKER, why=why, until=until)
-    last = ended[-1] if ended else None
+    # One that a person asked for, and that came to nothing, is not begun again by itself a moment later either.
+    last = next((c for c in reversed(cycles) if c.ended is not None and reset_at <= c.started <= now), None)
     if last is not None and last.state is not CycleState.DONE and last.ended is not None:
         postponed, seconds = _only_postponed(last), 60 * limits.cooldown_minutes
         until = last.ended + (min(seconds, _SOON_SECONDS) if postponed else seconds)

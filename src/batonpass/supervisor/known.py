@@ -23,6 +23,7 @@ class Known:
     def __init__(self, config: Settings) -> None:
         self._config = config
         self._kept: WeakKeyDictionary[Conversation, tuple[Project, Kept]] = WeakKeyDictionary()
+        self._last: WeakKeyDictionary[Conversation, Facts] = WeakKeyDictionary()
         self._due: dict[Conversation, Watch] = {}
         self._following: asyncio.Task[None] | None = None
         self._ahead: asyncio.Task[None] | None = None
@@ -49,6 +50,14 @@ class Known:
             kept = self._of(watch, conversation)
             if kept is not None:
                 await asyncio.to_thread(kept.read)
+            if watch.step is None:
+                self.let_go(watch)
+
+    def let_go(self, watch: Watch) -> None:
+        """Drop the facts of conversations that nobody goes on with: whoever still asks has their record read anew."""
+        for conversation in (*watch.past, *([watch.conversation] if watch.gone else [])):
+            self._kept.pop(conversation, None)
+            self._last.pop(conversation, None)
 
     def facts(
         self, watch: Watch, conversation: Conversation, *, at: float, previous: Path | None, max_age: float = 0.0
@@ -59,7 +68,13 @@ class Known:
         if kept is None:
             followed = Followed(session.project, self._project(watch).is_baton_file)
             return followed.facts(session.agent, mine, None, watch.background, at=at, previous=previous)
-        return kept.facts(session.agent, mine, watch.background, at=at, previous=previous, max_age=max_age)
+        found = kept.facts(session.agent, mine, watch.background, at=at, previous=previous, max_age=max_age)
+        self._last[conversation] = found
+        return found
+
+    def last(self, conversation: Conversation) -> Facts | None:
+        """What was found out last of a conversation, at once; None where nothing was since the daemon began."""
+        return self._last.get(conversation)
 
     def _of(self, watch: Watch, conversation: Conversation) -> Kept | None:
         """None as long as the agent has no record."""

@@ -11,6 +11,7 @@ log = logging.getLogger(__name__)
 
 _LOOK_SECONDS = 0.5
 _REMIND_SECONDS = 60.0
+_MOST_ROUNDS = 3  # of catching up, before what goes on is an outage of its own
 
 
 async def until_back(store: Store, clock: Clock) -> None:
@@ -39,7 +40,7 @@ class Outage:
         """Look whether the database is away; when it has come back, everything that was missed is made up for."""
         if self._since is None and self._store.outages == self._known:
             return False
-        now, known = self._clock.now(), self._store.outages
+        now = self._clock.now()
         self._since = now if self._since is None else self._since
         if now - self._said >= _REMIND_SECONDS:
             self._said = now
@@ -47,9 +48,22 @@ class Outage:
         try:
             if not await asyncio.to_thread(self._store.answers):
                 return True
-            await self._back()
+            known = await self._made_up_for()
         except StoreAway:
             return True
         log.warning("the store %s is back after %.0f s", self._store.where, self._clock.now() - self._since)
         self._since, self._said, self._known = None, 0.0, known
         return False
+
+    async def _made_up_for(self) -> int:
+        """Make up for what was missed; gives the outages that this covers.
+
+        While a server starts it may refuse one asker after it has answered another: that is the same outage, and what
+        was missed then is made up for as well.
+        """
+        for _ in range(_MOST_ROUNDS):
+            known = self._store.outages
+            await self._back()
+            if self._store.outages == known:
+                break
+        return known

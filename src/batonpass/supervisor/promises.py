@@ -11,6 +11,7 @@ from dataclasses import dataclass, replace
 
 from batonpass.cycle.giving import Untold, channel_of
 from batonpass.delivery import Channel, Delivery, DeliveryState
+from batonpass.store import Store
 from batonpass.supervisor.act import Supervisor
 from batonpass.supervisor.watch import Watch
 
@@ -40,6 +41,12 @@ class Promises:
         self._looked_up: set[str] = set()
         self._open: dict[str, _Promise] = {}
         self._giving: set[str] = set()
+        supervisor.also_forget.append(self.forget)
+
+    def forget(self, session: str) -> None:
+        """Let go of a session that is not watched any more; the store still has what it was promised."""
+        self._looked_up.discard(session)
+        self._open.pop(session, None)
 
     def of(self, watch: Watch) -> Delivery | None:
         """What a session is still to be told, also by an earlier daemon's promise.
@@ -80,11 +87,13 @@ class Promises:
         if session in self._giving:
             return "it is being told"
         self._giving.add(session)
+        watch.being_told = True
         try:
             promise = self._still_open(watch)
             return await self._carry_out(watch, promise, seconds) if promise else None
         finally:
             self._giving.discard(session)
+            watch.being_told = False
 
     async def _carry_out(self, watch: Watch, promise: _Promise, seconds: float) -> str | None:
         given = self._now(promise)
@@ -155,6 +164,11 @@ class Promises:
         self._store.save_delivery(self._now(promise).become(state, self._clock.now()))
         self._store.put(_key(promise.given.session), {})
         self._open.pop(promise.given.session, None)
+
+
+def is_promised(store: Store, session: str) -> bool:
+    """Whether a session is still to be told something that was promised to it."""
+    return bool(store.get(_key(session)))
 
 
 def _key(session: str) -> str:

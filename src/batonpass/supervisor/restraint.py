@@ -1,7 +1,7 @@
 """What keeps sessions from handing off again and again, in the conversations that they have now."""
 
 from collections.abc import Callable
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 
 from batonpass.clock import Clock, iso
 from batonpass.ladder import Decision, History, Ladder, decide
@@ -12,6 +12,7 @@ from batonpass.supervisor.starter import Starter
 from batonpass.supervisor.watch import Watch
 
 _READINGS = 60  # of the conversation before, for what it grew by
+_SAME_SECONDS = 0.5  # two looks that are closer are one
 
 
 @dataclass(slots=True)
@@ -23,7 +24,7 @@ class _State:
     raised: float = 0.0  # percent points by which the threshold is put off,
     raised_until: float = 0.0
     futile: str = ""  # why another handoff would not help
-    held: float | None = None  # by the ticks: a handoff was due, and is decided on again then
+    looks: list[float] = field(default_factory=list)  # by the ticks: when to decide anew, though nothing is read
 
 
 class Restraint:
@@ -48,35 +49,41 @@ class Restraint:
         state = self._of(watch)
         if not state.judged and watch.step is None and self._store.running_cycle(watch.session.id) is None:
             verdict = self._starter.verdict(watch)
-            state.judged, state.raised, state.raised_until = True, verdict.raised, verdict.raised_until
             if verdict.raised:
                 self._tell_once(watch, "frequent", self._frequent(watch, verdict))
+                self._look_at(state, verdict.raised_until)
+            state.judged, state.raised, state.raised_until = True, verdict.raised, verdict.raised_until
         return state.raised if self._clock.now() < state.raised_until else 0.0
 
     def holds(self, watch: Watch, decision: Decision) -> bool:
         """Whether a handoff that is due must not begin."""
         state = self._of(watch)
         if not state.futile and watch.session.chain and not self._is_pardoned(watch) and self._born_full(watch):
-            state.futile = f"the conversation began above the threshold ({decision.reason.rstrip('.')})"
             self._tell_once(watch, "futile", _born_full_sentence(watch, decision))
+            state.futile = f"the conversation began above the threshold ({decision.reason.rstrip('.')})"
         if state.futile:
             return True
         verdict = self._starter.verdict(watch)
+        has_news = not verdict.wants_news or self._has_news(watch, verdict)
         if verdict.free:
-            return False
-        if verdict.until is not None and (not verdict.wants_news or self._has_news(watch, verdict)):
-            state.held = self._clock.ticks() + verdict.until - self._clock.now()
+            return not has_news
+        if verdict.until is not None and has_news:
+            self._look_at(state, verdict.until)
         if sentence := self._starter.pause_to_tell(watch, verdict):
             self._tell(watch, sentence)
         return True
 
     def is_over(self, watch: Watch) -> bool:
-        """Whether the time is up for which a handoff that is due was held back; true once."""
-        state = self._of(watch)
-        if state.held is None or self._clock.ticks() < state.held:
-            return False
-        state.held = None
-        return True
+        """Whether the time is up for which a handoff was held back or put off; true once for each."""
+        state, now = self._of(watch), self._clock.ticks()
+        due = [look for look in state.looks if look <= now]
+        state.looks = [look for look in state.looks if look > now]
+        return bool(due)
+
+    def _look_at(self, state: _State, date: float) -> None:
+        look = self._clock.ticks() + date - self._clock.now()
+        if all(abs(look - other) > _SAME_SECONDS for other in state.looks):
+            state.looks.append(look)
 
     def verdict(self, watch: Watch) -> Verdict:
         """What all guards together say, for whoever looks."""

@@ -96,15 +96,21 @@ def serves_again(kind: str, resets: float | None, tries: int, now: float, limits
     return max(resets, min(now + _pause(tries - 1), later)) if tries else resets
 
 
-def tried_again(again: TriesAgain, now: float, limits: Quota) -> float:
+def told_by(again: TriesAgain, now: float) -> float | None:
     """When an agent may be served that tries again by itself: then, or later where its provider says so.
 
-    The end of a quota is none that an agent's own pace would tell.
+    None where nobody tells: the end of a quota is none that an agent's own pace would tell.
     """
     kind, resets = kind_of(again.failed.kind, again.failed.text) or "", resets_at(again.failed.text, again.failed.at)
     own = None if again.at is None or (kind == QUOTA and again.at < now + _OWN_PACE_SECONDS) else again.at
     known = [date for date in (resets, own) if date is not None]
-    return max(known) if known else serves_again(kind, None, 0, now, limits)
+    return max(known) if known else None
+
+
+def tried_again(again: TriesAgain, now: float, limits: Quota) -> float:
+    """When such an agent may be served, also where nobody tells."""
+    kind = kind_of(again.failed.kind, again.failed.text) or ""
+    return told_by(again, now) or serves_again(kind, None, 0, now, limits)
 
 
 def is_near(date: float, now: float, limits: Quota) -> bool:

@@ -16,6 +16,7 @@ from batonpass.session import State
 from batonpass.store import CycleRecord
 from batonpass.supervisor.act import Supervisor
 from batonpass.supervisor.keys import NotReady
+from batonpass.supervisor.promises import is_promised
 from batonpass.supervisor.setback import (
     FIRST_SECONDS,
     Call,
@@ -30,7 +31,7 @@ from batonpass.supervisor.setback import (
     put_off,
     read,
     serves_again,
-    tried_again,
+    told_by,
 )
 from batonpass.supervisor.signs import died_unserved, failure, is_back, refused_until, was_cut_off, went_on
 from batonpass.supervisor.watch import Watch
@@ -60,6 +61,11 @@ class Setbacks:
         self._supervisor, self._give = supervisor, give
         self._store, self._clock = supervisor.store, supervisor.clock
         self._known: dict[str, Setback] = {}
+        supervisor.also_forget.append(self.forget)
+
+    def forget(self, session: str) -> None:
+        """Let go of a session that is not watched any more; the store still knows how it was."""
+        self._known.pop(session, None)
 
     def of(self, session: str) -> Setback:
         if session not in self._known:
@@ -126,11 +132,14 @@ class Setbacks:
     async def _refused(self, watch: Watch, known: Setback, again: TriesAgain) -> None:
         """A request has failed, and the agent will make it again: a time that is near is its own to wait for."""
         now, agent, limits = self._clock.now(), watch.session.agent, self._limits(watch)
-        kind, back = kind_of(again.failed.kind, again.failed.text) or "", tried_again(again, now, limits)
+        kind, back = kind_of(again.failed.kind, again.failed.text) or "", told_by(again, now)
         down = {name: until for name, until in known.down.items() if until > now}
+        goes_on = known.phase is Phase.WAITING and known.own and known.kind == kind  # one more try, as was told
+        if back is None:
+            back = (down.get(agent) if goes_on else None) or serves_again(kind, None, 0, now, limits)
         known = replace(known, own=True, talk=watch.conversation.agent_session)
         refused = replace(known, at=again.failed.at, kind=kind, down={**down, agent: back})
-        await self._act(watch, refused, quiet=is_near(back, now, limits))
+        await self._act(watch, refused, quiet=goes_on or is_near(back, now, limits))
 
     async def _act(self, watch: Watch, known: Setback, *, quiet: bool = False) -> None:
         """Do what the dates say: wait, have another agent go on, or call a person."""
@@ -142,6 +151,7 @@ class Setbacks:
                 mark = tag(secrets.token_hex(4), _AGAIN, known.tries)
                 self._keep(watch, replace(known, phase=Phase.WAITING, until=until, mark=mark, to=None, cycle=None))
                 own = "it tries again by itself" if watch.tries_again else "it is told to go on"
+                own = "its dialog can be answered" if watch.asks_of_it else own
                 then = own if until >= back else "somebody else can go on"
                 if not quiet and until != known.until:  # a later daemon does not tell it again
                     why = f", and {known.because}" if known.because else ""
@@ -167,8 +177,8 @@ class Setbacks:
     async def _waited(self, watch: Watch, known: Setback) -> None:
         """The wait is over: for the agent itself, or for somebody else."""
         if known.kind != SIGN_IN and known.down.get(watch.session.agent, 0.0) <= self._clock.now():
-            if watch.tries_again is None:  # else it is about to ask by itself
-                await self._again(watch, known)
+            if watch.tries_again is None and not is_promised(self._store, watch.session.id):
+                await self._again(watch, known)  # else it is about to ask by itself, or is told so already
         else:
             await self._act(watch, known, quiet=True)
 
@@ -181,10 +191,13 @@ class Setbacks:
             text = prompts.again(mark, _WORDS.get(known.kind, "the error"))
             given = Delivery.alone(mark, watch.session.id, channel_of(watch), text, now)
             self._store.save_delivery(given)
+        watch.being_told = True
         try:
             await self._give(watch, given, lambda: watch.conversation.prompted(mark) is not None, _GIVE_SECONDS)
         except NotReady as obstacle:
             log.info("%s is not told to go on yet: %s", watch.session.name, obstacle)
+        finally:
+            watch.being_told = False
 
     # -- changing hands --------------------------------------------------------------------------------
 
@@ -249,8 +262,8 @@ class Setbacks:
         return self._supervisor.config(watch.session.project).quota
 
     def _keep(self, watch: Watch, setback: Setback) -> None:
-        self._known[watch.session.id] = setback
         self._store.put(key(watch.session.id), kept(setback))
+        self._known[watch.session.id] = setback
 
     async def _tell(self, watch: Watch, text: str) -> None:
         await self._supervisor.tell(watch, f"{watch.session.name}: {text}")

@@ -8,6 +8,12 @@ from batonpass.supervisor.watch import Watch
 from batonpass.transcripts.events import Failed, Prompted, TurnEnded
 
 
+def is_unserved(watch: Watch) -> bool:
+    """Whether its provider ended the last turn, or refuses it now: then the agent cannot be asked for a document."""
+    last = watch.failure
+    return last is not None and kind_of(last.kind, last.text) is not None
+
+
 def refused_until(tried: CycleRecord) -> float | None:
     """When the heir of a cycle serves again, where its provider has said so."""
     refused = tried.data.get("refused")

@@ -4,26 +4,36 @@ import asyncio
 import logging
 import os
 import shutil
+from collections.abc import Awaitable, Callable, Sequence
+from dataclasses import replace
 from pathlib import Path
 
+from batonpass.agents.base import Status
 from batonpass.config import Config
 from batonpass.handoff.retention import tidy
+from batonpass.session import State
 from batonpass.store import Store
+from batonpass.supervisor import orders
 from batonpass.supervisor.act import Supervisor
+from batonpass.supervisor.health import DIED
 from batonpass.supervisor.settings import Settings
 
 log = logging.getLogger(__name__)
 
 _HOUR = 3600.0
 _DAY = 86_400.0
+_ENGINE_SECONDS = 60.0  # it waits for a database that went away, and the look round must not
+Forget = Callable[[Sequence[str]], Awaitable[None]]  # drops what the engine of cycles has of these
 
 
 class Tidy:
     """Looks every hour, at the start too, and at each project once a day."""
 
-    def __init__(self, supervisor: Supervisor, store: Store, config: Settings, home: Path, host: str) -> None:
+    def __init__(
+        self, supervisor: Supervisor, store: Store, config: Settings, home: Path, host: str, forget_cycles: Forget
+    ) -> None:
         self._supervisor, self._store, self._config = supervisor, store, config
-        self._home, self._host = home, host
+        self._home, self._host, self._forget_cycles = home, host, forget_cycles
         self._looked = 0.0
         self._done: dict[Path, float] = {}
 
@@ -34,8 +44,25 @@ class Tidy:
         self._looked = now
         self._supervisor.forget_ended(now - _HOUR)
         due = {project: self._config(project) for project in self._projects(now)}
-        await asyncio.to_thread(self._records, now)
+        before = now - _DAY * self._config(None).retention_days
+        # First the engine: what it was not told of would lie there for ever.
+        outlived = await asyncio.to_thread(self._store.outlived, before)
+        await self._supervisor.clock.within(self._forget_cycles(outlived), _ENGINE_SECONDS)
+        await asyncio.to_thread(self._records, now, before)
+        self._end_long_dead(now, before)
         await asyncio.to_thread(self._history, due, now)
+
+    def _end_long_dead(self, now: float, before: float) -> None:
+        """A session that died so long ago that its death was forgotten is over: nobody has brought it back."""
+        for watch in self._supervisor.watches.values():
+            session = watch.session
+            if session.state is not State.DEAD or session.created >= before or watch.step is not None:
+                continue
+            if not self._store.events(session=session.id, name=DIED, limit=1):
+                watch.session, watch.status = replace(session, state=State.ENDED, ended=now), Status(State.ENDED)
+                watch.changed()
+                self._supervisor.persist(watch)
+                orders.forget(watch.folder)
 
     def _projects(self, now: float) -> set[Path]:
         """Those whose day is over. One in which a handoff is under way waits: its document must stay where it is."""
@@ -46,9 +73,8 @@ class Tidy:
         busy = {ours.get(cycle.session) for cycle in self._store.cycles(host=self._host, running=True)}
         return {each for each in known - busy if abs(now - self._done.get(each, 0.0)) >= _DAY and each.is_dir()}
 
-    def _records(self, now: float) -> None:
+    def _records(self, now: float, before: float) -> None:
         """Old readings are thinned, and what is older than the retention goes; live sessions keep theirs."""
-        before = now - _DAY * self._config(None).retention_days
         thinned, gone = self._store.thin_readings(now), self._store.purge(before)
         log.info("tidied: %d readings thinned, %d old records removed", thinned, gone)
         known = {session.id for session in self._store.sessions()}
