@@ -20,13 +20,14 @@ from _common import Figures, parser, show
 # isort: split
 import _fuzz_daemon
 import _fuzz_documents
+import _fuzz_others
 import _fuzz_records
 from _fuzz_values import Target
 from hypothesis import HealthCheck, Phase, given, seed, settings
 
 _ROUND = 50  # examples of one target before the next has its turn
 _CPU_SECONDS = 20.0  # no single input may cost more
-TARGETS = (*_fuzz_records.TARGETS, *_fuzz_documents.TARGETS, *_fuzz_daemon.TARGETS)
+TARGETS = (*_fuzz_records.TARGETS, *_fuzz_others.TARGETS, *_fuzz_documents.TARGETS, *_fuzz_daemon.TARGETS)
 
 
 class TooSlow(Exception):

@@ -32,5 +32,8 @@ def test_a_cycle_that_a_crash_kept_from_beginning_is_begun_at_the_next_start(
 
 
 def test_the_engine_gets_a_url_that_it_understands() -> None:
-    assert plain_url("postgres://me:secret@db/baton") == "postgresql://me:secret@db/baton"
+    whole = plain_url("postgres://me:secret@db/baton")
+    assert whole == "postgresql://me:secret@db/baton?connect_timeout=5&tcp_user_timeout=10000"
+    mine = "postgresql://me:secret@db/baton?connect_timeout=9&tcp_user_timeout=3"
+    assert plain_url(mine) == mine
     assert plain_url("sqlite:////tmp/baton.db") == "sqlite:////tmp/baton.db"

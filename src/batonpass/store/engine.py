@@ -41,8 +41,20 @@ Work = Callable[[sa.Connection], object]
 
 
 def plain_url(url: str) -> str:
-    """The URL as every library understands it, password and all: for the engine, never for people."""
-    return _parse(url).render_as_string(hide_password=False)
+    """The URL as every library understands it, password and all: for the engine, never for people.
+
+    Whoever connects by it gives a server that vanished without a word up as soon as we do.
+    """
+    parsed = _parse(url)
+    return parsed.update_query_dict(_patience(parsed)).render_as_string(hide_password=False)
+
+
+def _patience(parsed: sa.URL) -> dict[str, str]:
+    """How long a server is waited for that does not answer, where its URL does not say: TCP by itself takes minutes."""
+    if parsed.get_backend_name() != "postgresql":
+        return {}
+    patience = {"connect_timeout": str(CONNECT_SECONDS), "tcp_user_timeout": str(2000 * CONNECT_SECONDS)}
+    return {name: value for name, value in patience.items() if name not in parsed.query}
 
 
 class Database:
@@ -303,11 +315,8 @@ def durable_engine(url: str) -> sa.Engine | None:
 
 
 def _postgres(url: sa.URL) -> sa.Engine:
-    # One that vanished without a word must not hold its askers up for the minutes that TCP would wait.
-    patience = {"connect_timeout": CONNECT_SECONDS, "tcp_user_timeout": 2000 * CONNECT_SECONDS}
-    own = {name: value for name, value in patience.items() if name not in url.query}
     # A server that was restarted is noticed before a statement is lost on a dead connection.
-    engine = sa.create_engine(url, json_serializer=_dumps, pool_pre_ping=True, connect_args=own)
+    engine = sa.create_engine(url, json_serializer=_dumps, pool_pre_ping=True, connect_args=_patience(url))
 
     @event.listens_for(engine, "connect")
     def prepare(connection: DBAPIConnection, _record: object) -> None:
