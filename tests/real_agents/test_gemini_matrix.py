@@ -101,6 +101,8 @@ def test_what_stands_at_a_dialog_is_told_and_left_to_a_person_and_a_restart_keep
     after = gemini_baton.wait_for(lambda status: status["pid"] != before["pid"] and status["state"] == "idle")
     assert after["agent_session"] == before["agent_session"]
     assert json.loads(trusted.read_text(encoding="utf-8")) == {str(project.resolve()): "TRUST_FOLDER"}
+    # What is typed before it shows again what was said is lost.
+    gemini_baton.until(lambda: "please begin" in gemini_baton.screen(), "its conversation")
     gemini_baton.until(lambda: "Type your message" in gemini_baton.screen(), "its box")
     gemini_model.script(Reply("I write.", tools=(ToolUse("write", {"path": "x.md", "content": "x"}),)))
     gemini_baton.say("write it down")

@@ -5,6 +5,7 @@ import json
 import os
 import tomllib
 from collections.abc import Iterator, Mapping
+from contextlib import suppress
 from pathlib import Path
 from typing import Any
 
@@ -40,12 +41,21 @@ def end(baton: Baton, words: str, *, shown: str = "") -> None:
     """The user ends the session with these words; all of it has ended, and what is given back at the end is there.
 
     `shown` is what the program puts beside the words once it has understood them: before that an Enter may be lost.
+    One that only chose from its menu is pressed again.
     """
+
+    def ended() -> bool:
+        if baton.status()["state"] == "ended":
+            return True
+        with suppress(RuntimeError):  # its pane may be gone by now
+            if words in baton.screen():
+                baton.press("Enter")
+        return False
+
     family = list(with_descendants(baton.status()["pid"]))
     baton.type(words)
     baton.until(lambda: shown in baton.screen(), f"{shown!r} on the screen")
-    baton.press("Enter")
-    baton.wait_for(lambda status: status["state"] == "ended")
+    baton.until(ended, f"the end that {words!r} asked for")
     assert all(gone(pid) for pid in family)
 
 

@@ -96,6 +96,7 @@ class House:
     def close(self) -> None:
         """End the daemon for good; the tmux server and its agents end with their fixture."""
         (self.home / "run").mkdir(parents=True, exist_ok=True)
+        (self.home / "run" / "daemon.argv").unlink(missing_ok=True)  # a hook that is on its way starts no other one
         self.kill_daemon(stay_away=True)
         for process in self._processes:
             process.wait()
