@@ -226,6 +226,24 @@ class Baton:
     def press(self, key: str) -> None:
         self._run_tmux("send-keys", "-t", self._pane, key)
 
+    def enter(self, command: str, done: Callable[[], object], what: str, *, shown: str = "") -> None:
+        """Type a command of the agent's own, and enter it until it is done: an Enter may only choose from its menu.
+
+        `shown` is what the program puts beside the command once it has understood it: before that an Enter may be lost.
+        """
+        self.type(command)
+        self.until(lambda: shown in self.screen(), f"{shown!r} on the screen")
+
+        def entered() -> bool:
+            if done():
+                return True
+            with suppress(RuntimeError):  # its pane may be gone by now
+                if command in self.screen():
+                    self.press("Enter")
+            return False
+
+        self.until(entered, what)
+
     def say(self, text: str) -> None:
         """Type a prompt and send it."""
         self.type(text)

@@ -43,14 +43,14 @@ def test_a_clear_whose_report_is_lost_is_told_by_the_agents_own_word(baton: Bato
 @pytest.mark.long
 def test_a_clear_of_gemini_cli_whose_report_is_lost_is_told_by_its_own_notes(gemini_baton: Baton) -> None:
     gemini_baton.run_gemini(prompt="please begin")
-    _follows_without_report(gemini_baton)
+    _follows_without_report(gemini_baton, shown="Clear the screen")
 
 
-def _follows_without_report(baton: Baton) -> None:
+def _follows_without_report(baton: Baton, shown: str = "") -> None:
     before = baton.rest()["agent_session"]
     baton.command("daemon", "stop")
-    baton.say("/clear")
-    baton.until(lambda: ("SessionStart", "clear") in _spooled(baton), "a report of the new conversation")
+    told = ("SessionStart", "clear")
+    baton.enter("/clear", lambda: told in _spooled(baton), "a report of the new conversation", shown=shown)
     os.unlink(spool_path(str(baton.home)))
     baton.command("status")  # which starts a daemon
     assert baton.wait_for(lambda status: status["agent_session"] != before)["state"] == "idle"

@@ -5,7 +5,6 @@ import json
 import os
 import tomllib
 from collections.abc import Iterator, Mapping
-from contextlib import suppress
 from pathlib import Path
 from typing import Any
 
@@ -38,24 +37,9 @@ def _print(path: Path) -> str:
 
 
 def end(baton: Baton, words: str, *, shown: str = "") -> None:
-    """The user ends the session with these words; all of it has ended, and what is given back at the end is there.
-
-    `shown` is what the program puts beside the words once it has understood them: before that an Enter may be lost.
-    One that only chose from its menu is pressed again.
-    """
-
-    def ended() -> bool:
-        if baton.status()["state"] == "ended":
-            return True
-        with suppress(RuntimeError):  # its pane may be gone by now
-            if words in baton.screen():
-                baton.press("Enter")
-        return False
-
+    """The user ends the session with these words; all of it has ended, and what is given back at the end is there."""
     family = list(with_descendants(baton.status()["pid"]))
-    baton.type(words)
-    baton.until(lambda: shown in baton.screen(), f"{shown!r} on the screen")
-    baton.until(ended, f"the end that {words!r} asked for")
+    baton.enter(words, lambda: baton.status()["state"] == "ended", f"the end that {words!r} asked for", shown=shown)
     assert all(gone(pid) for pid in family)
 
 
