@@ -25,6 +25,7 @@ Status = dict[str, Any]
 
 _LOOK_SECONDS, _SELDOM_SECONDS = 0.05, 0.3  # each look costs the daemon work: the longer it takes, the fewer of them
 _SLOW_SECONDS = 300.0  # half a minute of work to start, beside others
+_HEARD_SECONDS = 5.0  # by then an Enter has done something, or never will
 _WAIT_SECONDS = 180.0  # generous: a loaded machine is slow, and a test that hangs still ends by its own limit
 
 
@@ -233,13 +234,18 @@ class Baton:
         """
         self.type(command)
         self.until(lambda: shown in self.screen(), f"{shown!r} on the screen")
+        self.press("Enter")
+        pressed = time.monotonic()
 
         def entered() -> bool:
+            nonlocal pressed
             if done():
                 return True
-            with suppress(RuntimeError):  # its pane may be gone by now
-                if command in self.screen():
-                    self.press("Enter")
+            if time.monotonic() - pressed > _HEARD_SECONDS:
+                with suppress(RuntimeError):  # its pane may be gone by now
+                    if command in self.screen():
+                        self.press("Enter")
+                pressed = time.monotonic()
             return False
 
         self.until(entered, what)
