@@ -42,8 +42,11 @@ class Start:
 
     @property
     def by_hand(self) -> bool:
-        """Whether a person wanted it so: Baton resumes with a new process, and clears in one word."""
-        return self.command == CLEARED_BY_HAND or self.command.startswith("/resume ")
+        """Whether a person wanted it so: Baton resumes with a new process, and clears in one word.
+
+        Where the Enter of theirs was lost, what they typed next stands behind the words.
+        """
+        return self.command.startswith((CLEARED_BY_HAND, "/resume "))
 
 
 @dataclass(frozen=True, slots=True)

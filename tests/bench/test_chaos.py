@@ -87,7 +87,8 @@ def test_a_successor_that_died_with_nothing_but_its_kick_needs_no_handoff_of_its
 def test_a_conversation_that_a_person_cleared_or_left_was_theirs_unless_it_was_being_handed_off() -> None:
     cycle = CycleRecord("7f3a91c2", "s", "h", "full", started=3.0, ended=9.0, old_agent_session="a")
     said = [(2.0, "a", "hello"), (6.0, "b", "and now?")]
-    for left in (Start(5.0, "b", "clear", CLEARED_BY_HAND), Start(5.0, "b", "resume", "/resume b")):
+    commands = (CLEARED_BY_HAND, f"{CLEARED_BY_HAND}keep the public names")  # of the second, the first Enter was lost
+    for left in (*(Start(5.0, "b", "clear", one) for one in commands), Start(5.0, "b", "resume", "/resume b")):
         story = Story([A, left, Start(8.0, "c", "clear")], said)
         assert unsealed(story, {"b": [7.0]}) == []
     cleared = Story([A, Start(5.0, "b", "clear", CLEARED_BY_HAND)], said)

@@ -30,7 +30,7 @@ def _never(value: bool) -> bool:
     return value
 
 
-def _pattern(value: str) -> str:
+def expression(value: str) -> str:
     try:
         re.compile(value)
     except re.error as error:
@@ -41,7 +41,7 @@ def _pattern(value: str) -> str:
 Percent = Annotated[float, Field(ge=1, le=100)]
 Tokens = Annotated[int, Field(ge=1)]
 Seconds = Annotated[float, Field(gt=0)]
-Pattern = Annotated[str, Field(min_length=1, max_length=500), AfterValidator(_pattern)]
+Pattern = Annotated[str, Field(min_length=1, max_length=500), AfterValidator(expression)]
 InProject = Annotated[str, AfterValidator(inside)]
 
 

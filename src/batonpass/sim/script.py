@@ -6,7 +6,6 @@
 Each entry has the fields of `Reply`, and says which requests it answers; every other one goes to the brain.
 """
 
-import re
 from pathlib import Path
 from typing import Annotated, Any, Literal, Self
 
@@ -14,20 +13,13 @@ from pydantic import AfterValidator, BaseModel, ConfigDict, Field, TypeAdapter, 
 from pydantic_core import ErrorDetails
 
 from batonpass.config.problems import dotted
+from batonpass.config.schema import expression
 from batonpass.config.words import words
 from batonpass.sim.brain import Reply, ToolUse
 from batonpass.sim.model_wire import Kind
 
 Error = Literal["rate_limit", "overloaded", "server", "authentication", "too_long", "cut_before", "cut_mid"]
 _NEEDED = {"write": ("path", "content"), "shell": ("command",)}  # by the wires, which put it in the agent's own words
-
-
-def _pattern(value: str) -> str:
-    try:
-        re.compile(value)
-    except re.error as error:
-        raise ValueError(f"must be a regular expression ({error})") from None
-    return value
 
 
 Count = Annotated[int, Field(ge=1)]
@@ -62,7 +54,7 @@ class Entry(_Part):
     chunk_delay: Seconds = 0.0
     error: Error | None = None
     retry_after: Seconds | None = None
-    match: Annotated[str, AfterValidator(_pattern)] | None = None
+    match: Annotated[str, AfterValidator(expression)] | None = None
     turn: Count | None = None
     times: Count = 1
     kind: Kind = Kind.MAIN
