@@ -87,7 +87,7 @@ def test_what_a_successor_said_before_it_died_reaches_the_next_one_in_a_document
     session.until_held("verify")
     session.until_state("idle")
     session.say("keep the public names as they are")
-    shared.wait("an answer", lambda: "keep the public names" in str(session.events(Said)[-1]))
+    shared.wait("an answer", lambda: "keep the public names" in str(session.events(Said)))
     session.until_state("idle")
     heir = session.in_front()
     session.kill()
