@@ -1,6 +1,7 @@
 """Operations on sessions: start one, take one over, show them all, and find the one that is meant."""
 
 import errno
+import os
 import re
 from collections.abc import Mapping, Sequence
 from pathlib import Path
@@ -237,8 +238,11 @@ def _found_in(info: PaneInfo, sought: Sequence[Agent]) -> tuple[Agent, Found] | 
 
 
 def folder(request: Mapping[str, Any]) -> Path:
-    """The folder that the request comes from."""
-    return Path(str(request.get("cwd") or Path.home())).resolve()
+    """The folder that the request comes from. Raises Refusal."""
+    cwd = str(request.get("cwd") or Path.home())
+    if not os.path.isdir(cwd):  # false, too, for a name that no file system takes
+        raise Refusal(f"there is no folder {cwd[:200]}", 2)
+    return Path(cwd).resolve()
 
 
 def _way_out(error: OSError) -> str:

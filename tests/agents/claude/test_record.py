@@ -222,3 +222,11 @@ def test_the_text_of_an_interrupted_response_is_kept_though_its_usage_is_zero() 
 )
 def test_a_line_that_nobody_foresaw_gives_nothing_and_raises_nothing(line: bytes) -> None:
     assert list(Claude().reader()(line)) == []
+
+
+@pytest.mark.parametrize("text", ["null", "7", '["x"]'])
+def test_a_text_that_is_none_is_left_out_and_the_rest_of_its_line_is_kept(text: str) -> None:
+    blocks = f'{{"type":"text","text":{text}}},{{"type":"text","text":"hello"}}'
+    usage = '"model":"m","usage":{"input_tokens":5}'
+    said, used = Claude().reader()(f'{{"type":"assistant","message":{{"content":[{blocks}],{usage}}}}}'.encode())
+    assert (isinstance(said, Said) and said.text, isinstance(used, Used) and used.used) == ("hello", 5)

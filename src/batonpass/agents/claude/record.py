@@ -142,8 +142,8 @@ def _assistant(entry: dict[str, Any], at: float) -> Iterator[Event]:
     message_id = str(message.get("id", ""))
     for block in message["content"]:
         match block.get("type"):
-            case "text" if block["text"] not in ("", "(no content)"):
-                yield Said(at, block["text"], message_id)
+            case "text" if (said := _said(block)) not in ("", "(no content)"):
+                yield Said(at, said, message_id)
             case "tool_use":
                 yield ToolCalled(at, str(block["id"]), str(block["name"]), block.get("input") or {})
             case _:
@@ -179,4 +179,9 @@ def _text(content: object) -> str:
         return content
     if not isinstance(content, list):
         return ""
-    return "\n".join(block["text"] for block in content if isinstance(block, dict) and block.get("type") == "text")
+    return "\n".join(_said(block) for block in content if isinstance(block, dict) and block.get("type") == "text")
+
+
+def _said(block: dict[str, Any]) -> str:
+    text = block.get("text")
+    return text if isinstance(text, str) else ""
