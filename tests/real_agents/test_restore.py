@@ -44,14 +44,14 @@ def _comes_back(baton: Baton, model: ScriptedModel, run: Callable[..., object]) 
         same = ("agent_session", "project", "name", "agent")
         assert [after[key] for key in same] == [before[key] for key in same]
         assert after["pid"] != before["pid"]
-    model.wait_for(lambda request: " restored 1]" in request.text, _SECONDS)
-    (told,) = [request for request in model.requests[asked:] if " restored 1]" in request.text]
+    told = model.wait_for(lambda request: " restored 1]" in request.text, _SECONDS)
     assert (WRITER in told.context, READER in told.context) == (True, False)
     baton.session, baton._pane = idle, _pane(found[idle], baton)
     baton.say("And now the tests.")
     model.wait_for(lambda request: "And now the tests." in request.text, _SECONDS)
     heard = next(request for request in model.requests[asked:] if "And now the tests." in request.text)
     assert (READER in heard.context, WRITER in heard.context) == (True, False)
+    assert max(sum(" restored 1]" in text for text in request.user_texts) for request in model.requests) == 1
 
 
 def _kept(baton: Baton) -> str | None:
