@@ -235,7 +235,7 @@ class OpenCode(Floor):
     def _listen(self) -> None:
         while not self._closed.is_set():
             with contextlib.suppress(ServerAway):
-                for event in self._server.events():
+                for event in self._server.events(2.0):
                     if text(event, "type") == "session.idle":
                         self._idle.put(text(mapping(event.get("properties")), "sessionID"))
             self._closed.wait(0.05)

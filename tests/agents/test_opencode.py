@@ -10,13 +10,14 @@ import sys
 import threading
 import time
 from collections.abc import Iterator, Mapping
+from contextlib import contextmanager
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from pathlib import Path
 from typing import Any
 
 import pytest
 
-from batonpass.agents.base import Binding, ControlError, LaunchError, LaunchOrder, NotInstalled
+from batonpass.agents.base import Binding, ControlError, LaunchError, LaunchOrder, NotInstalled, Status
 from batonpass.agents.opencode import OpenCode
 from batonpass.agents.opencode.control import Control
 from batonpass.agents.opencode.database import transcript
@@ -178,6 +179,7 @@ class FakeServer(ThreadingHTTPServer):
         self.asked: list[tuple[str, str, Any]] = []
         self.stream: list[dict[str, object]] = [{"type": "server.connected"}]
         self.stopped = threading.Event()
+        self.loses = 0  # so many requests for events, which it never answers
 
     @property
     def env(self) -> dict[str, str]:
@@ -204,6 +206,9 @@ class _Handler(BaseHTTPRequestHandler):
             self.send_error(401)
         elif self.server.answers.get(path, True) is None:
             self.send_error(404)
+        elif path == "/event" and self.server.loses > 0:
+            self.server.loses -= 1
+            self.server.stopped.wait(20)
         elif path == "/event":
             self._stream()
         else:
@@ -298,7 +303,7 @@ def test_a_port_that_nobody_listens_on_is_away(port: FakeServer) -> None:
     with pytest.raises(ServerAway, match="port 1"):
         gone.get("/session/status")
     with pytest.raises(ServerAway, match="port 1"):
-        list(gone.events())
+        list(gone.events(1.0))
 
 
 def test_the_conversation_in_front_is_the_last_that_was_begun_spoken_in_or_selected(word: Word) -> None:
@@ -447,6 +452,68 @@ def test_what_was_said_before_anybody_listened_is_asked_for(port: FakeServer, tm
     assert word.asks("ses_1") == "asks for permission: bash rm *"
     word.hear({"type": "permission.replied", "properties": {"sessionID": "ses_sub", "requestID": "per_1"}})
     assert word.asks("ses_1") is None
+    word.close()
+
+
+@contextmanager
+def started_with(home: Mapping[str, str], prompt: str) -> Iterator[int]:
+    """A process that looks like an opencode with a prompt on its command line."""
+    program = Path(home["PATH"]) / "opencode"
+    program.write_text("#!/bin/sh\nread line\n", encoding="utf-8")
+    with subprocess.Popen([program, f"--prompt={prompt}", "--port", "1"], stdin=subprocess.PIPE) as process:
+        wait(lambda: b"opencode" in Path(f"/proc/{process.pid}/cmdline").read_bytes())
+        yield process.pid
+        process.communicate(b"\n", timeout=20)
+
+
+def begins(port: FakeServer, talk: str, words: str, at: float, parent: str | None = None) -> None:
+    """A conversation that is over when somebody asks for it."""
+    info = created(talk, at, parent)["properties"]["info"]  # type: ignore[index]
+    listed = port.answers["/session"]
+    port.answers["/session"] = [info, *(listed if isinstance(listed, list) else [])]
+    said = [{"type": "text", "text": f"{words}\n"}, {"type": "text", "text": "a reminder", "synthetic": True}]
+    port.answers[f"/session/{talk}/message"] = [{"info": {"role": "user"}, "parts": said}, {"info": {}, "parts": []}]
+    port.answers[f"/session/{talk}"] = info
+
+
+def test_a_first_turn_that_was_over_before_anybody_listened_is_known_by_the_prompt_of_the_process(
+    home: dict[str, str], port: FakeServer, tmp_path: Path
+) -> None:
+    now = time.time()
+    begins(port, "ses_before", "Begin with the reader.", now - 600)
+    begins(port, "ses_mine", "Begin with the reader.", now + 1)
+    begins(port, "ses_sub", "Begin with the reader.", now + 1, parent="ses_mine")
+    begins(port, "ses_neighbours", "Begin with the writer.", now + 1)
+    with started_with(home, "Begin with the reader.") as pid:
+        word = Word(server_of(port), pid, tmp_path)
+        word.listen()
+        wait(lambda: word.answers)
+        assert status(binding(home, None, pid), word).agent_session == "ses_mine"
+        assert status(binding(home, OLD, pid), word).agent_session == OLD, "what is known already goes on to hold"
+        word.hear(created("ses_next", now + 5))
+        assert status(binding(home, None, pid), word).agent_session == "ses_next"
+        word.close()
+
+
+def test_of_two_first_turns_with_the_same_words_neither_is_taken(
+    home: dict[str, str], port: FakeServer, tmp_path: Path
+) -> None:
+    for talk in ("ses_1", "ses_2"):
+        begins(port, talk, "Begin with the reader.", time.time() + 1)
+    with started_with(home, "Begin with the reader.") as pid:
+        word = Word(server_of(port), pid, tmp_path)
+        word.listen()
+        wait(lambda: word.answers)
+        assert status(binding(home, None, pid), word) == Status(State.IDLE)
+        word.close()
+
+
+def test_a_request_that_was_lost_while_it_started_is_made_again(port: FakeServer, tmp_path: Path) -> None:
+    port.loses = 2
+    word = Word(server_of(port), os.getpid(), tmp_path)
+    word.listen()
+    wait(lambda: word.answers)
+    assert [path.partition("?")[0] for _, path, _ in port.asked][:3] == ["/event"] * 3
     word.close()
 
 

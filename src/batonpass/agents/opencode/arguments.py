@@ -1,11 +1,13 @@
 """The user's own command line for opencode, taken apart so that a restart can repeat it."""
 
+import os
 from collections.abc import Sequence
 from dataclasses import dataclass
 
 from batonpass.agents.base import LaunchError
 from batonpass.agents.options import once
 
+PROGRAMS = ("opencode", "opencode.exe")
 _VALUE = {
     "-m": "--model", "--model": "--model", "-s": "--session", "--session": "--session", "--prompt": "--prompt",
     "--agent": "--agent", "--port": "--port", "--hostname": "--hostname", "--mdns-domain": "--mdns-domain",
@@ -42,6 +44,12 @@ class Arguments:
 
     def value(self, name: str) -> str | None:
         return next((option.value for option in (*self.options, *self.conversation) if option.name == name), None)
+
+
+def given(words: Sequence[str]) -> list[str]:
+    """What follows the program's own name in a process's command line."""
+    named = [n for n, word in enumerate(words[:2]) if os.path.basename(word) in PROGRAMS]
+    return list(words[named[-1] + 1 :] if named else words)
 
 
 def parse(args: Sequence[str]) -> Arguments:

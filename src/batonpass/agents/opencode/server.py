@@ -13,7 +13,6 @@ from batonpass.agents.opencode.record import Entry, mapping
 from batonpass.untrusted import decode
 
 _SECONDS = 5.0
-_FIRST_SECONDS = 2.0  # a request that comes while it starts may never be answered: better asked again soon
 _SILENCE_SECONDS = 25.0  # it sends a heartbeat every ten
 _LONGEST = 16 << 20
 
@@ -64,10 +63,13 @@ class Server:
             raise ServerAway(f"opencode on port {self.port} refused {path}: {response.status}")
         return response
 
-    def events(self) -> Iterator[Entry]:
-        """What happens in it from now on, until it falls silent. The first one says that it is listened to."""
+    def events(self, within: float) -> Iterator[Entry]:
+        """What happens in it from now on, until it falls silent. The first one says that it is listened to.
+
+        A request that comes while it starts may never be answered: `within` so many seconds it is, or is given up.
+        """
         try:
-            with closing(http.client.HTTPConnection("127.0.0.1", self.port, timeout=_FIRST_SECONDS)) as connection:
+            with closing(http.client.HTTPConnection("127.0.0.1", self.port, timeout=within)) as connection:
                 connection.connect()
                 wire = connection.sock
                 response = self._ask(connection, "GET", "/event", None)

@@ -8,7 +8,7 @@ from time import monotonic, time
 
 from batonpass.agents import processes
 from batonpass.agents.base import Binding, Found, Past, Status
-from batonpass.agents.opencode.arguments import parse
+from batonpass.agents.opencode.arguments import PROGRAMS, given, parse
 from batonpass.agents.opencode.database import Talk, Turn, database, last_turn, talks, transcript
 from batonpass.agents.opencode.launch import PORT
 from batonpass.agents.opencode.word import Word
@@ -19,7 +19,6 @@ _NO_PORT = (
     "this opencode was started without a port: Baton follows it by its database, types its prompts, and knows which "
     "conversation is in front only while no other opencode runs in the same folder"
 )
-_PROGRAMS = ("opencode", "opencode.exe")
 # A prompt that was taken back before anything answered it stays open in the record for ever.
 _UNANSWERED_SECONDS = 15.0
 _LOOK_SECONDS = 2.0  # every process of the machine is looked at: not at every change of a file
@@ -33,6 +32,7 @@ def status(binding: Binding, word: Word | None) -> Status:
     if not processes.alive(binding.pid):
         return Status(State.DEAD)
     mine = front(binding.pid, binding.env, word, binding.agent_session) or binding.agent_session
+    mine = mine or (word.begun if word is not None else None)
     if mine is None:
         return Status(State.IDLE) if word is not None and word.answers else Status(State.UNKNOWN)
     if word is not None and (asked := word.asks(mine)):
@@ -104,21 +104,15 @@ def _is_there_another(pid: int, folder: Path) -> bool:
 
 def _others(pid: int) -> Iterator[int]:
     """Every other opencode, whatever it does, also what this one's agent runs; not the wrapper around this one."""
-    mine = _given(processes.arguments(pid))
+    mine = given(processes.arguments(pid))
     for other in processes.everyone():
         words = processes.arguments(other) if other != pid else []
-        if _is_program(words) and (_given(words) != mine or not _are_kin(pid, other)):
+        if _is_program(words) and (given(words) != mine or not _are_kin(pid, other)):
             yield other
 
 
 def _are_kin(one: int, other: int) -> bool:
     return one in processes.with_descendants(other) or other in processes.with_descendants(one)
-
-
-def _given(words: list[str]) -> list[str]:
-    """What follows the program's own name."""
-    named = [n for n, word in enumerate(words[:2]) if os.path.basename(word) in _PROGRAMS]
-    return words[named[-1] + 1 :] if named else words
 
 
 def find(pid: int, word: Word | None) -> Found | None:
@@ -134,7 +128,7 @@ def find(pid: int, word: Word | None) -> Found | None:
 
 
 def _is_program(words: list[str]) -> bool:
-    return any(os.path.basename(word) in _PROGRAMS for word in words[:2])
+    return any(os.path.basename(word) in PROGRAMS for word in words[:2])
 
 
 def _is_opencode(words: list[str]) -> bool:
@@ -142,7 +136,7 @@ def _is_opencode(words: list[str]) -> bool:
     if not _is_program(words):
         return False
     try:
-        parse([word for word in _given(words) if word])
+        parse([word for word in given(words) if word])
     except Exception:  # a command of its own, such as `run` or `serve`
         return False
     return True

@@ -8,6 +8,7 @@ from time import monotonic, time
 
 from batonpass.agents import processes
 from batonpass.agents.opencode.asked import is_for_draft, question
+from batonpass.agents.opencode.begun import begun
 from batonpass.agents.opencode.limits import Limits, told
 from batonpass.agents.opencode.record import Entry, created, entries, mapping, refused, seconds, text
 from batonpass.agents.opencode.server import Server, ServerAway
@@ -16,7 +17,8 @@ from batonpass.untrusted import identifier
 
 log = logging.getLogger(__name__)
 
-_AGAIN_SECONDS = 0.25  # between tries to reach a process that has just been started
+_AGAIN_SECONDS = 0.1  # between tries to reach a process that has just been started
+_FIRST_SECONDS, _LAST_SECONDS = 0.25, 2.0  # how long a try is waited for: longer each time, for a busy machine
 _PATIENCE_SECONDS = 120.0  # in which a port that is there answers, also on a busy machine
 _PERMIT = "permit.json"
 # What only its events say; the rest shows in its database as well.
@@ -30,6 +32,7 @@ class Word:
         self.server, self.pid, self._folder, self._told = server, pid, folder, told
         self.answers = False  # whether the port answers now
         self.front: str | None = None  # the conversation that its user sees
+        self.begun: str | None = None  # the one that it was started with, where nobody heard which is in front
         self.limits: Mapping[str, Limits] = {}
         self._front_at = 0.0
         self._busy: frozenset[str] = frozenset()
@@ -103,13 +106,15 @@ class Word:
     # -- listening -----------------------------------------------------------------------------------
 
     def _listen(self) -> None:
+        within = _FIRST_SECONDS
         while processes.alive(self.pid) and not self._closed.is_set():
             try:
-                for event in self.server.events():
+                for event in self.server.events(within):
                     if self._closed.is_set():
                         break
                     if not self.answers:
                         self._catch_up()
+                        within = _FIRST_SECONDS
                     self.hear(event)
                     if text(event, "type") in _TELL:
                         self._told()
@@ -119,6 +124,7 @@ class Word:
                 log.exception("opencode on port %d said something that nobody foresaw", self.server.port)
             if self.answers:
                 self.answers, self._since = False, monotonic()
+            within = min(2 * within, _LAST_SECONDS)
             self._closed.wait(_AGAIN_SECONDS)
 
     def _catch_up(self) -> None:
@@ -134,6 +140,7 @@ class Word:
         for one in statuses:
             if self._is_users(one) and self.front is None:  # whose a sub-agent is, is to be known of all
                 self.select(one)
+        self.begun = begun(self.server, self.pid) if self.front is None else None
         for each in asked:
             self._permit(each)
         self.answers = True
