@@ -178,6 +178,39 @@ def test_a_stop_of_another_conversation_does_not_end_the_turn(watch: Watch, talk
     assert not watch.turn_over(ASK, 1000.0)
 
 
+def test_a_stop_whose_turn_is_written_down_later_ends_it_once_the_record_shows_its_last_words(
+    watch: Watch, talk: Talk, agent: ToldAgent, clock: ManualClock
+) -> None:
+    agent.says = Status(State.BUSY, TALK)
+    watch.refresh()
+    watch.take_hook(stop("Three steps are done."), clock.now())  # ends the turn before
+    clock.advance(1)
+    since = clock.now()
+    watch.take_hook(stop("The handoff is written."), clock.now())
+    talk.prompt(f"{ASK} write it")
+    watch.read()
+    assert not watch.turn_over(ASK, since), "the stop may have been that of an earlier turn"
+    talk.say("The handoff is written.")
+    watch.read()
+    assert watch.turn_over(ASK, since)
+    assert watch.last_message(ASK, since) == "The handoff is written."
+
+
+@pytest.mark.parametrize("before", ["Done.", "Something else."])
+def test_the_stop_of_the_turn_before_does_not_end_the_next_one_whatever_its_words_were(
+    watch: Watch, talk: Talk, agent: ToldAgent, clock: ManualClock, before: str
+) -> None:
+    agent.says = Status(State.BUSY, TALK)
+    watch.refresh()
+    watch.take_hook(stop(before), clock.now())
+    clock.advance(1)
+    since = clock.now()
+    talk.prompt(f"{ASK} write it")
+    talk.say("Done.")
+    watch.read()
+    assert not watch.turn_over(ASK, since)
+
+
 def test_an_agent_is_not_idle_while_its_stop_hook_waits_for_our_answer(watch: Watch) -> None:
     watch.refresh()
     assert watch.idle()

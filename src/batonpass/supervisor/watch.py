@@ -230,7 +230,7 @@ class Watch:
         index = self.conversation.prompted(tag)
         if index is None:
             return False
-        if any(self._stopped_after(index, since, stop) for stop in self.stops):
+        if any(self._stopped_after(tag, index, since, stop) for stop in self.stops):
             return True
         if self.conversation.ended_after(tag):
             return True
@@ -241,14 +241,20 @@ class Watch:
         index = self.conversation.prompted(tag)
         if index is None or self.conversation.prompted_after(index):
             return ""
-        ends = [stop for stop in self.stops if stop.heard is not None and self._stopped_after(index, since, stop)]
+        ends = [stop for stop in self.stops if stop.heard is not None and self._stopped_after(tag, index, since, stop)]
         return (ends[0].last_message or "") if ends else ""
 
-    def _stopped_after(self, index: int, since: float, stop: Stopped) -> bool:
-        """By the order in which things came; by their dates only where they came late, for a clock may be set."""
+    def _stopped_after(self, tag: str, index: int, since: float, stop: Stopped) -> bool:
+        """By the order in which things came; by their dates only where they came late, for a clock may be set.
+
+        A record may be written later than the hook runs: then the stop's last words are found behind the prompt.
+        """
         if stop.agent_session != self.conversation.agent_session:
             return False
-        return stop.at >= since if stop.heard is None else stop.heard > index + self.conversation.forgotten
+        if stop.heard is not None and stop.heard > index + self.conversation.forgotten:
+            return True
+        told = stop.heard is None or (stop.last_message or None) in self.conversation.said_after(tag)
+        return told and stop.at >= since
 
     # -- what comes in -------------------------------------------------------------------------------
 
