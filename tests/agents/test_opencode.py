@@ -11,6 +11,7 @@ import threading
 import time
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
+from dataclasses import replace
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from pathlib import Path
 from typing import Any
@@ -27,7 +28,10 @@ from batonpass.agents.opencode.server import Server, ServerAway
 from batonpass.agents.opencode.status import find, past, status
 from batonpass.agents.opencode.word import Word
 from batonpass.agents.wishes import Approval, Size, Wishes
+from batonpass.clock import SystemClock
 from batonpass.session import State
+from batonpass.supervisor.watch import Watch
+from tests.supervisor.fakes import a_session
 
 FOLDER = Path(__file__).parents[1] / "fixtures" / "opencode"
 PARENT, CHILD = "ses_e1f4baa07ffeTUGa4XlZDInDih", "ses_e1f4ba8f0ffehx1G4pske4x4iC"
@@ -272,8 +276,8 @@ def test_who_listens_to_it_is_told_what_no_file_shows_and_of_no_word_besides(por
         {"type": "tui.session.select", "properties": {"sessionID": "ses_2"}},
         {"type": "session.idle", "properties": {"sessionID": "ses_2"}},
     ]
-    wait(lambda: len(told) == 2)
-    assert told == ["ses_2", "ses_2"]
+    wait(lambda: len(told) == 3)
+    assert told == ["", "ses_2", "ses_2"], "that it answers, what was selected, and the end of the turn"
     listening.close()
 
 
@@ -455,57 +459,121 @@ def test_what_was_said_before_anybody_listened_is_asked_for(port: FakeServer, tm
     word.close()
 
 
+# -- a first turn that nobody heard ------------------------------------------------------------------
+
+READ = "Begin with the reader."
+
+
 @contextmanager
-def started_with(home: Mapping[str, str], prompt: str) -> Iterator[int]:
-    """A process that looks like an opencode with a prompt on its command line."""
+def started_with(home: Mapping[str, str], *words: str, port: int = 1) -> Iterator[int]:
+    """A process that looks like an opencode with these words on its command line."""
     program = Path(home["PATH"]) / "opencode"
     program.write_text("#!/bin/sh\nread line\n", encoding="utf-8")
-    with subprocess.Popen([program, f"--prompt={prompt}", "--port", "1"], stdin=subprocess.PIPE) as process:
+    command = [str(program), *words, "--port", str(port)]
+    with subprocess.Popen(command, stdin=subprocess.PIPE, env={**os.environ, **home}) as process:
         wait(lambda: b"opencode" in Path(f"/proc/{process.pid}/cmdline").read_bytes())
         yield process.pid
         process.communicate(b"\n", timeout=20)
 
 
-def begins(port: FakeServer, talk: str, words: str, at: float, parent: str | None = None) -> None:
-    """A conversation that is over when somebody asks for it."""
-    info = created(talk, at, parent)["properties"]["info"]  # type: ignore[index]
-    listed = port.answers["/session"]
-    port.answers["/session"] = [info, *(listed if isinstance(listed, list) else [])]
-    said = [{"type": "text", "text": f"{words}\n"}, {"type": "text", "text": "a reminder", "synthetic": True}]
-    port.answers[f"/session/{talk}/message"] = [{"info": {"role": "user"}, "parts": said}, {"info": {}, "parts": []}]
-    port.answers[f"/session/{talk}"] = info
+def begins(home: Mapping[str, str], talk: str, words: str, at: float, parent: str | None = None) -> None:
+    """A conversation whose first turn is over when somebody looks."""
+    begin_talk(home, talk, at)
+    said: list[tuple[str, list[dict[str, object]]]] = [
+        ("user", [{"type": "text", "text": f"{words}\n"}, {"type": "text", "text": "a reminder", "synthetic": True}]),
+        ("assistant", [{"type": "text", "text": "I read it."}]),
+    ]
+    with sqlite3.connect(database(home)) as connection:
+        connection.execute("update session set parent_id = ? where id = ?", (parent, talk))
+        for n, (role, parts) in enumerate(said):
+            message, when = f"msg_{talk}_{n}", (at + n) * 1000
+            data = {"role": role, "time": {"created": when, "completed": when}, "finish": "stop"}
+            row = (message, talk, when, when, json.dumps(data))
+            connection.execute("insert into message values (?, ?, ?, ?, ?)", row)
+            for k, part in enumerate(parts):
+                piece = (f"prt_{talk}_{n}_{k}", message, talk, when, when, json.dumps(part))
+                connection.execute("insert into part values (?, ?, ?, ?, ?, ?)", piece)
+
+
+def said_by(home: Mapping[str, str], word: Word, pid: int) -> str | None:
+    """Which conversation the process has, where none was known before."""
+    return status(binding(home, None, pid), word).agent_session
 
 
 def test_a_first_turn_that_was_over_before_anybody_listened_is_known_by_the_prompt_of_the_process(
-    home: dict[str, str], port: FakeServer, tmp_path: Path
+    home: dict[str, str], word: Word
 ) -> None:
     now = time.time()
-    begins(port, "ses_before", "Begin with the reader.", now - 600)
-    begins(port, "ses_mine", "Begin with the reader.", now + 1)
-    begins(port, "ses_sub", "Begin with the reader.", now + 1, parent="ses_mine")
-    begins(port, "ses_neighbours", "Begin with the writer.", now + 1)
-    with started_with(home, "Begin with the reader.") as pid:
-        word = Word(server_of(port), pid, tmp_path)
-        word.listen()
-        wait(lambda: word.answers)
-        assert status(binding(home, None, pid), word).agent_session == "ses_mine"
+    begins(home, "ses_before", READ, now - 600)
+    begins(home, "ses_mine", READ, now + 1)
+    begins(home, "ses_sub", READ, now + 1, parent="ses_mine")
+    begins(home, "ses_neighbours", "Begin with the writer.", now + 1)
+    with started_with(home, f"--prompt={READ}") as pid:
+        assert said_by(home, word, pid) == "ses_mine"
         assert status(binding(home, OLD, pid), word).agent_session == OLD, "what is known already goes on to hold"
         word.hear(created("ses_next", now + 5))
-        assert status(binding(home, None, pid), word).agent_session == "ses_next"
-        word.close()
+        assert said_by(home, word, pid) == "ses_next"
 
 
-def test_of_two_first_turns_with_the_same_words_neither_is_taken(
+def test_a_session_whose_first_turn_nobody_heard_is_followed(
     home: dict[str, str], port: FakeServer, tmp_path: Path
 ) -> None:
+    begins(home, "ses_mine", READ, time.time() + 1)
+    number = port.server_address[1]
+    with started_with({**home, **port.env}, "--prompt", READ, port=number) as pid:
+        session = replace(a_session(tmp_path), agent="opencode", pid=pid, agent_session=None)
+        watch = Watch(session, agent := OpenCode(), tmp_path, {**home, **port.env}, SystemClock())
+        wait(lambda: agent.answers(watch.binding))
+        watch.refresh()
+        assert watch.follow_word()
+        assert watch.session.agent_session == "ses_mine"
+        assert watch.session.transcript == transcript(database(home), "ses_mine")
+        watch.read()
+        assert watch.conversation.last_said() == "I read it."
+
+
+def test_of_two_first_turns_with_the_same_words_neither_is_taken(home: dict[str, str], word: Word) -> None:
     for talk in ("ses_1", "ses_2"):
-        begins(port, talk, "Begin with the reader.", time.time() + 1)
-    with started_with(home, "Begin with the reader.") as pid:
-        word = Word(server_of(port), pid, tmp_path)
-        word.listen()
-        wait(lambda: word.answers)
+        begins(home, talk, READ, time.time() + 1)
+    with started_with(home, f"--prompt={READ}") as pid:
         assert status(binding(home, None, pid), word) == Status(State.IDLE)
-        word.close()
+
+
+def test_a_first_turn_is_not_taken_while_a_neighbour_may_have_begun_it_with_the_same_words(
+    home: dict[str, str], word: Word
+) -> None:
+    with started_with(home, "--prompt", READ) as pid:
+        begins(home, "ses_1", READ, time.time() + 1)
+        with started_with(home, f"--prompt={READ}", "-m", "a/b"):
+            assert said_by(home, word, pid) is None
+        assert said_by(home, word, pid) == "ses_1"
+
+
+@pytest.mark.parametrize("chosen", [["--session", "ses_0"], ["-c"], ["--continue"], ["-s=ses_0", "--fork"]])
+def test_who_goes_on_with_an_earlier_conversation_begins_none_with_its_prompt(
+    home: dict[str, str], word: Word, chosen: list[str]
+) -> None:
+    begins(home, "ses_neighbours", READ, time.time() + 1)
+    with started_with(home, *chosen, "--prompt", READ) as pid:
+        assert said_by(home, word, pid) is None
+
+
+def test_a_port_that_is_asked_while_it_starts_is_given_longer_each_time(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("batonpass.agents.opencode.word._AGAIN_SECONDS", 0.001)
+    tried: list[float] = []
+
+    class Deaf(Server):
+        def events(self, within: float) -> Iterator[dict[str, object]]:
+            tried.append(within)
+            raise ServerAway("it does not answer")
+
+    deaf = Word(Deaf(1, "/p", ""), os.getpid(), tmp_path)
+    deaf.listen()
+    wait(lambda: len(tried) > 4)
+    deaf.close()
+    assert tried[:5] == [0.25, 0.5, 1.0, 2.0, 2.0]
 
 
 def test_a_request_that_was_lost_while_it_started_is_made_again(port: FakeServer, tmp_path: Path) -> None:

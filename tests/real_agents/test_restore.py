@@ -51,6 +51,7 @@ def _comes_back(baton: Baton, model: ScriptedModel, run: Callable[..., object]) 
     model.wait_for(lambda request: "And now the tests." in request.text, _SECONDS)
     heard = next(request for request in model.requests[asked:] if "And now the tests." in request.text)
     assert (READER in heard.context, WRITER in heard.context) == (True, False)
+    assert " restored 1]" not in heard.context, "it was idle, so it is not told to go on"
     assert max(sum(" restored 1]" in text for text in request.user_texts) for request in model.requests) == 1
 
 

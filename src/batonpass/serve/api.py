@@ -9,6 +9,7 @@ from pathlib import Path
 from typing import Any
 
 from batonpass.home import socket_trouble
+from batonpass.serve.fields import misfit
 from batonpass.untrusted import decode
 
 log = logging.getLogger(__name__)
@@ -75,6 +76,8 @@ class Api:
         except (ValueError, KeyError, TypeError):
             log.warning("a request could not be read: %.200r", line)
             return {"ok": False, "error": "the daemon does not know this request", "exit": 2}
+        if wrong := misfit(request):
+            return {"ok": False, "error": wrong, "exit": 2}
         try:
             return {"ok": True, "result": await operation(request)}
         except Refusal as refusal:

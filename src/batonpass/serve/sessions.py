@@ -212,8 +212,9 @@ class Sessions:
             if watch is None:
                 raise Refusal(f"no session '{request.get('session')}' runs here; see: baton status", 3)
             return watch
+        project = find(folder(request)).root
         live = [w for w in self.supervisor.watches.values() if not w.gone]
-        here = [w for w in live if w.session.project == find(folder(request)).root]
+        here = [w for w in live if w.session.project == project]
         if len(here) == 1 or len(live) == 1:
             return (here or live)[0]
         names = ", ".join(w.session.name for w in here or live) or "none"

@@ -253,8 +253,9 @@ class Watch:
             return False
         if stop.heard is not None and stop.heard > index + self.conversation.forgotten:
             return True
-        told = stop.heard is None or (stop.last_message or None) in self.conversation.said_after(tag)
-        return told and stop.at >= since
+        if stop.at < since:
+            return False
+        return stop.heard is None or (stop.last_message or None) in self.conversation.said_after(tag)
 
     # -- what comes in -------------------------------------------------------------------------------
 

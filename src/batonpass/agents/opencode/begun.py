@@ -1,38 +1,34 @@
 """Which conversation a process began by itself: its first turn may be over before anybody could listen to it."""
 
+from collections.abc import Mapping
+
 from batonpass.agents import processes
 from batonpass.agents.base import LaunchError
 from batonpass.agents.opencode.arguments import given, parse
-from batonpass.agents.opencode.record import Entry, created, entries, mapping, text
-from batonpass.agents.opencode.server import Server
+from batonpass.agents.opencode.database import database, first_prompt, talks, transcript
+from batonpass.agents.opencode.neighbours import neighbours
 
 
-def begun(server: Server, pid: int) -> str | None:
+def begun(pid: int, env: Mapping[str, str]) -> str | None:
     """The one conversation that began since the process did, with the prompt of its command line.
 
-    None where there is none, or more than one: the same words may have been given to a neighbour. Raises ServerAway.
+    None where there is none, or more than one, and where a neighbour was started with the same words: it may be its.
     """
-    prompt, since = _prompt(pid), processes.started(pid)
-    if not prompt or since is None:
+    prompt, folder, since = _prompt(pid), processes.folder(pid), processes.started(pid)
+    if not prompt or folder is None or since is None:
         return None
-    born = [one for one in entries(server.get("/session")) if created(one) >= since - 1 and not text(one, "parentID")]
-    found = [one for one in born if _first(server.get(f"/session/{text(one, 'id')}/message")) == prompt.strip()]
-    return text(found[0], "id") if len(found) == 1 else None
+    path = database(env)
+    born = [talk for talk in talks(path, folder=folder) if talk.parent is None and talk.created >= since]
+    found = [talk.id for talk in born if first_prompt(transcript(path, talk.id)) == prompt]
+    if len(found) != 1 or any(_prompt(other) == prompt for other in neighbours(pid, folder)):
+        return None
+    return found[0]
 
 
 def _prompt(pid: int) -> str | None:
+    """With what it begins a conversation by itself; None where it begins none, or goes on with an earlier one."""
     try:
-        return parse(given(processes.arguments(pid))).value("--prompt")
+        chosen = parse([word for word in given(processes.arguments(pid)) if word]).conversation
     except LaunchError:  # a command of its own, such as `serve`
         return None
-
-
-def _first(messages: object) -> str:
-    """The words with which a conversation began."""
-    spoken = (one for one in entries(messages) if text(mapping(one.get("info")), "role") == "user")
-    return "".join(_words(next(spoken, {}))).strip()
-
-
-def _words(message: Entry) -> list[str]:
-    parts = [part for part in entries(message.get("parts")) if text(part, "type") == "text"]
-    return [text(part, "text") for part in parts if not part.get("synthetic")]
+    return chosen[0].value.strip() if [option.name for option in chosen] == ["--prompt"] else None

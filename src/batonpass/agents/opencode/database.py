@@ -10,7 +10,7 @@ from pathlib import Path
 
 from batonpass.agents.opencode.opened import Opened
 from batonpass.agents.opencode.record import Entry, events, is_between, is_open, is_settled, mapping
-from batonpass.transcripts.events import Event, Used
+from batonpass.transcripts.events import Event, Origin, Prompted, Used
 from batonpass.transcripts.tail import Batch
 from batonpass.untrusted import decode, identifier
 
@@ -107,9 +107,12 @@ def _messages(connection: sqlite3.Connection, conversation: str, begin: tuple[in
         (conversation, *begin),
     ).fetchall()
     for identity, at, data in rows:
-        parts = connection.execute("select id, data from part where message_id = ? order by id", (identity,))
-        told: list[Entry] = [{**_entry(given), "id": part, "messageID": identity} for part, given in parts]
-        yield int(at), str(identity), {**_entry(data), "id": identity}, told
+        yield int(at), str(identity), {**_entry(data), "id": identity}, _parts(connection, identity)
+
+
+def _parts(connection: sqlite3.Connection, message: str) -> list[Entry]:
+    found = connection.execute("select id, data from part where message_id = ? order by id", (message,))
+    return [{**_entry(given), "id": part, "messageID": message} for part, given in found]
 
 
 def _entry(data: object) -> Entry:
@@ -140,6 +143,19 @@ def last_turn(path: Path) -> Turn | None:
         return None
     message = _entry(row[0])
     return Turn(is_open(message), row[1] / 1000, is_between(message))
+
+
+def first_prompt(path: Path) -> str | None:
+    """The words with which the conversation with this transcript began; None where it has none, or cannot be read."""
+    query = "select id, data from message where session_id = ? order by time_created, id limit 1"
+    try:
+        with _opened.reading(path.parent) as connection:
+            row = connection.execute(query, (path.name,)).fetchone()
+            said = events(_entry(row[1]), _parts(connection, row[0])) if row else ()
+    except sqlite3.Error:
+        return None
+    words = [event.text for _, event in said if isinstance(event, Prompted) and event.origin is Origin.HUMAN]
+    return "".join(words).strip() or None
 
 
 @dataclass(frozen=True, slots=True)

@@ -1,6 +1,5 @@
 """What an opencode is doing: by the word that it gives over its port, and by its record."""
 
-import os
 from collections.abc import Iterator, Mapping
 from functools import lru_cache
 from pathlib import Path
@@ -8,9 +7,11 @@ from time import monotonic, time
 
 from batonpass.agents import processes
 from batonpass.agents.base import Binding, Found, Past, Status
-from batonpass.agents.opencode.arguments import PROGRAMS, given, parse
+from batonpass.agents.opencode.arguments import given, parse
+from batonpass.agents.opencode.begun import begun
 from batonpass.agents.opencode.database import Talk, Turn, database, last_turn, talks, transcript
 from batonpass.agents.opencode.launch import PORT
+from batonpass.agents.opencode.neighbours import is_program, neighbours
 from batonpass.agents.opencode.word import Word
 from batonpass.agents.setbacks import TriesAgain
 from batonpass.session import State
@@ -32,7 +33,7 @@ def status(binding: Binding, word: Word | None) -> Status:
     if not processes.alive(binding.pid):
         return Status(State.DEAD)
     mine = front(binding.pid, binding.env, word, binding.agent_session) or binding.agent_session
-    mine = mine or (word.begun if word is not None else None)
+    mine = mine or _unheard(binding.pid, binding.env, word)
     if mine is None:
         return Status(State.IDLE) if word is not None and word.answers else Status(State.UNKNOWN)
     if word is not None and (asked := word.asks(mine)):
@@ -88,6 +89,11 @@ def front(pid: int, env: Mapping[str, str], word: Word | None, bound: str | None
     return None if _is_there_another(pid, folder) else newest.id
 
 
+def _unheard(pid: int, env: Mapping[str, str], word: Word | None) -> str | None:
+    """The conversation that it was started with, where its port says nothing any more of which one that was."""
+    return begun(pid, env) if word is not None and word.answers and word.front is None else None
+
+
 # A process -> when another opencode was last seen in its folder; at first, when that was first looked for.
 _company: dict[int, float] = {}
 
@@ -99,20 +105,7 @@ def _has_company(pid: int, folder: Path, moment: int) -> bool:
 
 
 def _is_there_another(pid: int, folder: Path) -> bool:
-    return any(processes.folder(other) == folder for other in _others(pid))
-
-
-def _others(pid: int) -> Iterator[int]:
-    """Every other opencode, whatever it does, also what this one's agent runs; not the wrapper around this one."""
-    mine = given(processes.arguments(pid))
-    for other in processes.everyone():
-        words = processes.arguments(other) if other != pid else []
-        if _is_program(words) and (given(words) != mine or not _are_kin(pid, other)):
-            yield other
-
-
-def _are_kin(one: int, other: int) -> bool:
-    return one in processes.with_descendants(other) or other in processes.with_descendants(one)
+    return next(neighbours(pid, folder), None) is not None
 
 
 def find(pid: int, word: Word | None) -> Found | None:
@@ -121,19 +114,15 @@ def find(pid: int, word: Word | None) -> Found | None:
         words = processes.arguments(process)
         if _is_opencode(words):
             env = _with_port(processes.environment(process), words, processes.folder(process))
-            mine = front(process, env, word) or _resumed(words)
+            mine = front(process, env, word) or _unheard(process, env, word) or _resumed(words)
             path = transcript(database(env), mine) if mine else None
             return Found(process, mine, path, env, None if PORT in env else _NO_PORT)
     return None
 
 
-def _is_program(words: list[str]) -> bool:
-    return any(os.path.basename(word) in PROGRAMS for word in words[:2])
-
-
 def _is_opencode(words: list[str]) -> bool:
     """Whether a command line is that of opencode's own screen, also where a wrapper runs it."""
-    if not _is_program(words):
+    if not is_program(words):
         return False
     try:
         parse([word for word in given(words) if word])

@@ -8,7 +8,6 @@ from time import monotonic, time
 
 from batonpass.agents import processes
 from batonpass.agents.opencode.asked import is_for_draft, question
-from batonpass.agents.opencode.begun import begun
 from batonpass.agents.opencode.limits import Limits, told
 from batonpass.agents.opencode.record import Entry, created, entries, mapping, refused, seconds, text
 from batonpass.agents.opencode.server import Server, ServerAway
@@ -32,7 +31,6 @@ class Word:
         self.server, self.pid, self._folder, self._told = server, pid, folder, told
         self.answers = False  # whether the port answers now
         self.front: str | None = None  # the conversation that its user sees
-        self.begun: str | None = None  # the one that it was started with, where nobody heard which is in front
         self.limits: Mapping[str, Limits] = {}
         self._front_at = 0.0
         self._busy: frozenset[str] = frozenset()
@@ -115,6 +113,7 @@ class Word:
                     if not self.answers:
                         self._catch_up()
                         within = _FIRST_SECONDS
+                        self._told()
                     self.hear(event)
                     if text(event, "type") in _TELL:
                         self._told()
@@ -140,7 +139,6 @@ class Word:
         for one in statuses:
             if self._is_users(one) and self.front is None:  # whose a sub-agent is, is to be known of all
                 self.select(one)
-        self.begun = begun(self.server, self.pid) if self.front is None else None
         for each in asked:
             self._permit(each)
         self.answers = True
