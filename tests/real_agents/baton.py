@@ -13,10 +13,13 @@ from pathlib import Path
 from typing import Any, TypeVar
 
 import batonpass
+from batonpass import agents
+from batonpass.agents.base import BoxState
 from batonpass.agents.processes import with_descendants
 from batonpass.home import socket_path
 from batonpass.sim.tmux_server import server_pid
 from batonpass.store import CycleRecord, EventRecord, Store, default_url, open_store
+from batonpass.terminals.base import Screen
 from tests import nursery
 from tests.gone import gone
 
@@ -251,9 +254,33 @@ class Baton:
         self.until(entered, what)
 
     def say(self, text: str) -> None:
-        """Type a prompt and send it."""
+        """Type a prompt and send it. An Enter may be lost, or taken for a new line right behind the last key."""
         self.type(text)
         self.press("Enter")
+        pressed = time.monotonic()
+
+        def sent() -> bool:
+            nonlocal pressed
+            if not self._is_in_box(text):
+                return True
+            if time.monotonic() - pressed > _HEARD_SECONDS:
+                self.press("Enter")
+                pressed = time.monotonic()
+            return False
+
+        self.until(sent, f"{text!r} was sent")
+
+    def _is_in_box(self, text: str) -> bool:
+        """Whether the text still waits to be sent, as far as the session's agent shows it."""
+        session = self.store.session(self.session) if self.session else None
+        if session is None or session.pane is None or session.pane.id != self._pane:
+            return False
+        with suppress(RuntimeError):  # its pane is gone
+            caret = self._run_tmux("display-message", "-p", "-t", self._pane, "#{cursor_x} #{cursor_y}").split()
+            rows = self._run_tmux("capture-pane", "-e", "-p", "-t", self._pane).splitlines()
+            box = agents.get(session.agent).box(Screen(tuple(rows), *map(int, caret)))
+            return box.state is BoxState.TEXT and text[:40] in box.text
+        return False
 
     def _run_tmux(self, *args: str) -> str:
         argv = ["tmux", "-S", str(self._tmux), *args]
@@ -272,8 +299,8 @@ class Baton:
         """Everything ends at once, as at a reboot: the daemon, tmux and every agent in it. The next command goes on."""
         (self.home / "run" / "stopped").touch()
         panes = self._run_tmux("list-panes", "-aF", "#{pane_pid}").split()
-        agents = [one for pid in map(int, panes) for one in with_descendants(pid)]
-        ended = (*self._daemon(), self.terminal_pid(), *agents)
+        below = [one for pid in map(int, panes) for one in with_descendants(pid)]
+        ended = (*self._daemon(), self.terminal_pid(), *below)
         for pid in ended:
             with suppress(ProcessLookupError):
                 os.kill(pid, signal.SIGKILL)

@@ -28,7 +28,8 @@ def test_a_read_brings_only_what_is_new(conversation: Conversation, talk: Talk) 
     talk.prompt("hello")
     talk.say("hi", used=500)
     news = conversation.read()
-    assert ([usage.used for usage in news.used], news.prompts, news.any) == ([500], 1, True)
+    assert ([usage.used for usage in news.used], news.any) == ([500], True)
+    assert conversation.prompts == 1
     assert not conversation.read().any
     talk.say("more", used=700)
     assert [usage.used for usage in conversation.read().used] == [700]
@@ -95,7 +96,9 @@ def test_a_torn_line_is_waited_for(conversation: Conversation, talk: Talk) -> No
     talk.prompt("whole")
     whole = talk.path.read_bytes()
     talk.path.write_bytes(whole + whole[:20])
-    assert conversation.read().prompts == 1
+    conversation.read()
+    assert conversation.prompts == 1
     with talk.path.open("ab") as file:
         file.write(whole[20:])
-    assert conversation.read().prompts == 1
+    conversation.read()
+    assert conversation.prompts == 2

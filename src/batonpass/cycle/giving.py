@@ -16,7 +16,6 @@ log = logging.getLogger(__name__)
 
 _RELOADED_SECONDS = 4.0  # in which a conversation is shown again, also on a busy machine
 _LOOK_SECONDS = 0.5
-_TAKEN_SECONDS = 20.0  # from the agent's taking it to its own record
 
 
 @dataclass(frozen=True, slots=True)
@@ -121,7 +120,7 @@ async def _send_once(stage: Stage, watch: Watch, given: Delivery, arrived: Calla
         except ControlError as error:
             log.info("%s: %s; its record is waited for", watch.session.name, error)
         stage.probe("api:sent")
-    return await watch.until(lambda: arrived() or watch.gone, _TAKEN_SECONDS) and arrived()
+    return await watch.records(arrived)
 
 
 async def _type_once(
@@ -145,6 +144,6 @@ async def _enter_once(stage: Stage, watch: Watch, given: Delivery, arrived: Call
         return True
     pasted = await stage.keys.ready(watch, seconds, given.text)
     if not pasted and given.state is not DeliveryState.OFFERED:
-        return await watch.until(lambda: arrived() or watch.gone, _TAKEN_SECONDS) and arrived()
+        return await watch.records(arrived)
     note = partial(stage.store.save_delivery, given.become(DeliveryState.SENT, stage.clock.now()))
     return arrived() or await stage.keys.submit(watch, given.text, arrived, pasted=pasted, patient=True, entering=note)

@@ -46,7 +46,6 @@ log = logging.getLogger(__name__)
 ELSEWHERE = "the user went on in another conversation, which is left alone"
 _UNCLAIMED_SECONDS = 1.5  # an idle session whose stop hook has not taken the ask by then will not take it
 _NET_SECONDS = 1.0  # an agent that was just asked has the machine to itself for so long, before the net is laid out
-_TAKEN_SECONDS = 20.0  # from the hook's taking to the agent's own record
 _RECENT_SECONDS = 5.0  # a file that changed since the last look is still found by the check
 _LAG_SECONDS = 1.0  # the record may lag behind the stop hook
 
@@ -234,7 +233,7 @@ async def _by_hook(case: Case, given: Delivery) -> Outcome:
         watch.refresh()
         now = clock.ticks()
         if offers.asked(conversation.agent_session):
-            if await watch.until(lambda: arrived() or watch.gone, _TAKEN_SECONDS) and arrived():
+            if await watch.records(arrived):
                 break
             return Outcome(Step.ASK, GONE if watch.gone else NOT_SEEN, "the hook took the request; no record shows it")
         idle_since = (idle_since or now) if watch.idle() else None

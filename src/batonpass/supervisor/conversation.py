@@ -1,7 +1,7 @@
 """One conversation of an agent, as its own record tells it. Kept small: what the cycle must know, no more."""
 
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import TypeGuard
 
@@ -33,8 +33,6 @@ class News:
     used: tuple[Used, ...] = ()
     tags: tuple[tuple[str, float], ...] = ()
     compacted: tuple[Compacted, ...] = ()
-    failed: tuple[Failed, ...] = ()
-    prompts: int = 0
     unknown: bool = False  # what was known of the usage before does not hold any more
     permitted: Permitted | None = None  # the last word on it
     notes: tuple[str, ...] = ()
@@ -73,22 +71,20 @@ class Conversation:
             self.log.clear()
             self.prompts = 0
             self.first_used = None
-        news = self._take_in(batch.events)
-        permitted = next((e for e in reversed(batch.events) if isinstance(e, Permitted)), None)
-        any_news = bool(batch.events) or batch.reset
-        return News(*news, permitted=permitted, notes=tuple(batch.notes), any=any_news)
+        return replace(
+            self._take_in(batch.events),
+            permitted=next((e for e in reversed(batch.events) if isinstance(e, Permitted)), None),
+            notes=tuple(batch.notes),
+            any=bool(batch.events) or batch.reset,
+        )
 
-    def _take_in(
-        self, events: Sequence[Event]
-    ) -> tuple[tuple[Used, ...], tuple[tuple[str, float], ...], tuple[Compacted, ...], tuple[Failed, ...], int, bool]:
+    def _take_in(self, events: Sequence[Event]) -> News:
         rewound = max((n for n, e in enumerate(events) if isinstance(e, Rewound)), default=-1)
-        used = tuple(e for e in events[rewound + 1 :] if isinstance(e, Used))
         tags: list[tuple[str, float]] = []
-        prompts = 0
         for event in events:
             if isinstance(event, Prompted):
                 tags += [(tag, event.at) for tag in tags_in(event.text)]
-                prompts += 1
+                self.prompts += 1
             if isinstance(event, Kept):
                 self.log.append(event)
             if isinstance(event, Prompted | Said | ToolReturned):
@@ -99,10 +95,12 @@ class Conversation:
                 self.first_used = event.used
         self.forgotten += max(0, len(self.log) - _KEPT)
         del self.log[:-_KEPT]
-        self.prompts += prompts
-        compacted = tuple(e for e in events if isinstance(e, Compacted))
-        failed = tuple(e for e in events if isinstance(e, Failed))
-        return used, tuple(tags), compacted, failed, prompts, rewound >= 0
+        return News(
+            used=tuple(e for e in events[rewound + 1 :] if isinstance(e, Used)),
+            tags=tuple(tags),
+            compacted=tuple(e for e in events if isinstance(e, Compacted)),
+            unknown=rewound >= 0,
+        )
 
     def has_ended_a_turn_since(self, moment: float) -> bool:
         """Whether a turn was over after that moment, of those that are remembered."""

@@ -9,14 +9,13 @@ from batonpass.clock import Clock
 from batonpass.session import State
 from batonpass.supervisor.conversation import Conversation
 from batonpass.supervisor.panes import Panes
-from batonpass.supervisor.watch import Watch
+from batonpass.supervisor.watch import TAKEN_SECONDS, Watch
 from batonpass.terminals.base import PaneGone, TerminalError
 
 _LOOK_SECONDS = 0.05
 _SOON_SECONDS = 0.01
 _CONFIRM_SECONDS = 1.0
 _SENT_SECONDS = 0.8  # from a person's Enter to the agent's own word of it
-_TAKEN_SECONDS = 20.0
 _SHOWN_SECONDS = 6.0
 _DRAWN_SECONDS = 0.5
 _BUSY_SECONDS = 60.0  # how long a typed prompt may stand in the box of an agent that something else set to work
@@ -163,7 +162,7 @@ class Keys:
         *,
         pasted: bool = False,
         patient: bool = False,
-        taken: float = _TAKEN_SECONDS,
+        taken: float = TAKEN_SECONDS,
         entering: Callable[[], None] = lambda: None,
     ) -> bool:
         """Type text and Enter; True when `arrived` came true. Raises NotReady when it could not be typed.

@@ -21,6 +21,7 @@ _CHARACTERS_PER_TOKEN = 4
 _EXACT = (Source.STATUSLINE, Source.TRANSCRIPT)  # counts of the provider's own; the others round or guess
 _TURN_SECONDS = 3.0  # a prompt that the agent does not go to work on within this time began no turn
 _TURNS = (HookKind.PROMPT, HookKind.STOP, HookKind.STOP_FAILED)
+TAKEN_SECONDS = 20.0  # from the taking of a text by the agent to its own record of it
 _LIVE_SECONDS = 2.0  # a hook's report is not older than this, unless it waited for the daemon
 _UNTOLD_SECONDS = 3.0  # by then the hook of a conversation that began has told of it, or it never will
 _LATE_SOURCE_SECONDS = 20.0  # a worse source counts again when the better one has been silent this long
@@ -108,6 +109,10 @@ class Watch:
             return True
         finally:
             self._waiters.discard(waiter)
+
+    async def records(self, arrived: Callable[[], bool]) -> bool:
+        """Whether the agent, which has taken a text, comes to write it into its own record: then that has arrived."""
+        return await self.until(lambda: arrived() or self.gone, TAKEN_SECONDS) and arrived()
 
     # -- state ---------------------------------------------------------------------------------------
 
