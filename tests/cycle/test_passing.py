@@ -18,6 +18,7 @@ from batonpass.cycle.moves import (
     NOT_SEEN,
     REJECTED,
     UNSERVED,
+    WENT_ON,
     Move,
     Outcome,
     Result,
@@ -116,6 +117,48 @@ async def test_a_prompt_since_the_document_sends_the_cycle_back_and_nothing_is_c
     assert (await passing.hand_over(sealed.case, PASS)).code == NEW_PROMPT
     assert sealed.panes.typed == []
     assert sealed.case.since > before
+
+
+async def test_what_the_agent_said_since_the_seal_is_sealed_too_before_anything_is_cleared(sealed: Scene) -> None:
+    before, first = sealed.case.since, sealed.case.recall("sealed")
+    sealed.clock.advance(5)
+    sealed.talk.prompt("Run the linter before you stop.", "hook")
+    sealed.talk.say("The linter found a torn name.")
+    outcome = await passing.hand_over(sealed.case, PASS)
+    assert outcome.code == WENT_ON
+    assert sealed.panes.typed == []
+    assert not sealed.offers.primed("clear")
+    assert sealed.case.since > before
+    await sealing.seal(sealed.case, Move(Step.SEAL))
+    again = Path(str(sealed.case.recall("sealed")))
+    assert str(again) != first
+    assert "The linter found a torn name." in again.read_text(encoding="utf-8")
+    assert (await passing.hand_over(sealed.case, PASS)).ok
+
+
+async def test_a_turn_that_ended_again_since_the_seal_is_one_that_went_on_also_before_its_record_tells(
+    sealed: Scene,
+) -> None:
+    sealed.clock.advance(5)
+    sealed.watch.take_hook(stop("The linter has nothing to say."), sealed.clock.now())
+    assert (await passing.hand_over(sealed.case, PASS)).code == WENT_ON
+
+
+async def test_what_was_said_before_the_seal_is_no_going_on_however_late_its_hook_or_its_record_comes(
+    sealed: Scene,
+) -> None:
+    sealed.talk.say("The handoff is written.")
+    sealed.watch.read()
+    sealed.clock.advance(1)
+    sealed.watch.take_hook(stop("The handoff is written."), sealed.clock.now())
+    assert (await passing.hand_over(sealed.case, PASS)).ok
+
+
+async def test_the_last_words_of_a_turn_may_be_dated_after_the_seal_if_its_hook_came_before(sealed: Scene) -> None:
+    sealed.watch.take_hook(stop("The handoff is written."), sealed.clock.now())
+    sealed.clock.advance(1)
+    sealed.talk.say("The handoff is written.")
+    assert (await passing.hand_over(sealed.case, PASS)).ok
 
 
 async def test_a_clear_that_the_agent_ignores_is_not_taken_for_done(sealed: Scene) -> None:

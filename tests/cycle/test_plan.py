@@ -25,6 +25,7 @@ from batonpass.cycle.moves import (
     UNCLAIMED,
     UNSEALED,
     UNSERVED,
+    WENT_ON,
     Move,
     Outcome,
     Policy,
@@ -41,7 +42,8 @@ CODES = {
     Step.AWAIT: ["ok", GONE, NO_DOCUMENT, "error"],
     Step.CHECK: ["ok", GAPS, LATE, "error"],
     Step.SEAL: ["ok", CANNOT_WRITE, LATE, "error"],
-    Step.PASS: ["ok", GONE, NEW_PROMPT, NOT_BEGUN, NOT_CLEARED, BOX_IN_USE, INTERRUPTED, MOVED, UNSEALED, "error"],
+    Step.PASS: ["ok", GONE, NEW_PROMPT, NOT_BEGUN, NOT_CLEARED, BOX_IN_USE, INTERRUPTED, MOVED, UNSEALED, WENT_ON,
+                "error"],
     Step.PRIME: ["ok", GONE, NOT_SEEN, "error"],
     Step.VERIFY: ["ok", REJECTED, UNSERVED, GONE, "error"],
     Step.BACK: ["ok", GONE, NOT_SEEN, "error"],
@@ -85,7 +87,8 @@ def test_nothing_is_passed_before_a_handoff_is_sealed(codes: list[str], policy: 
     for move, outcome in play(iter(codes), policy):
         if move.step is Step.PASS:
             assert sealed
-        sealed = (sealed or (move.step is Step.SEAL and outcome.ok)) and outcome.code not in (NEW_PROMPT, UNSEALED)
+        behind = outcome.code in (NEW_PROMPT, UNSEALED, WENT_ON)
+        sealed = (sealed or (move.step is Step.SEAL and outcome.ok)) and not behind
 
 
 @given(WORLDS, POLICIES)
@@ -112,6 +115,16 @@ def test_a_new_prompt_of_the_user_is_never_cleared_away(codes: list[str], policy
             after = [move.step for move, _ in history[index + 1 :]]
             if Step.PASS in after:
                 assert Step.SEAL in after[: after.index(Step.PASS)]
+
+
+def test_an_agent_that_worked_on_is_not_asked_again_but_its_handoff_is_sealed_with_what_it_did() -> None:
+    to_pass = ["ok"] * 6
+    once = play(iter([*to_pass, WENT_ON]), Policy())
+    assert [str(move.step) for move, _ in once][6:] == ["pass", "seal", "pass", "prime", "verify", "close"]
+    assert once[7][0].document, "with what it wrote"
+    endless = play(iter([*to_pass, *[WENT_ON, "ok"] * 9]), Policy())
+    assert [str(move.step) for move, _ in endless].count("pass") == 4
+    assert (endless[-1][0].step, endless[-1][0].result) == (Step.CLOSE, Result.POSTPONED)
 
 
 @given(WORLDS, POLICIES)

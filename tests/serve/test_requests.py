@@ -1,6 +1,8 @@
 """Whatever stands in a request, the answer is a sentence and no accident of the daemon's."""
 
 import json
+import logging
+from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
@@ -14,8 +16,13 @@ LONG = "/" + "x" * 5000
 
 
 @pytest.fixture
-def daemon(tmp_path: Path) -> Daemon:
-    return Daemon(tmp_path / "home", {"HOME": str(tmp_path), "BATON_TMUX": str(tmp_path / "none")})
+def daemon(tmp_path: Path) -> Iterator[Daemon]:
+    log = logging.getLogger("batonpass")
+    before = list(log.handlers)
+    yield Daemon(tmp_path / "home", {"HOME": str(tmp_path), "BATON_TMUX": str(tmp_path / "none")})
+    for handler in [one for one in log.handlers if one not in before]:
+        log.removeHandler(handler)
+        handler.close()
 
 
 @pytest.fixture

@@ -13,13 +13,14 @@ from batonpass.supervisor import state
 
 @pytest.fixture
 def ours() -> Iterator[logging.Logger]:
-    """The logger that `prepare` gives a file, without it afterwards."""
+    """The logger that `prepare` gives a file, with nobody else's meanwhile."""
     ours = logging.getLogger("batonpass")
-    before, level = list(ours.handlers), ours.level
+    before, level = ours.handlers, ours.level
+    ours.handlers = []
     yield ours
-    for handler in [one for one in ours.handlers if one not in before]:
-        ours.removeHandler(handler)
+    for handler in ours.handlers:
         handler.close()
+    ours.handlers = before
     ours.setLevel(level)
 
 
@@ -27,7 +28,8 @@ def test_the_log_is_kept_in_four_files_of_five_megabytes_for_its_owner_alone(
     tmp_path: Path, ours: logging.Logger
 ) -> None:
     state.prepare(tmp_path)
-    (handler,) = [one for one in ours.handlers if isinstance(one, RotatingFileHandler)]
+    (handler,) = ours.handlers
+    assert isinstance(handler, RotatingFileHandler)
     assert (handler.maxBytes, handler.backupCount) == (5_000_000, 3)
     handler.maxBytes = 50_000  # the same, without writing twenty megabytes
     ours.propagate, before = False, ours.propagate

@@ -81,6 +81,10 @@ async def _clear(case: Case, move: Move) -> Outcome:
             if typed:
                 await keys.take_back(watch, case.agent.clear_command)
             return said.begin_again(case)
+        if said.worked_on(case):
+            if typed:
+                await keys.take_back(watch, case.agent.clear_command)
+            return await said.seal_again(case)
         if await as_sealed(case) is None:  # waiting for the box may have taken a while
             return _unsealed(case)
         if case.elsewhere:  # long enough for a person's own clear

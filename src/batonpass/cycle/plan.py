@@ -20,6 +20,7 @@ from batonpass.cycle.moves import (
     UNCLAIMED,
     UNSEALED,
     UNSERVED,
+    WENT_ON,
     Move,
     Outcome,
     Policy,
@@ -200,6 +201,10 @@ def _after_pass(history: Sequence[Outcome], last: Outcome, policy: Policy) -> Mo
         if _rounds(history) <= policy.max_rounds:
             return Move(Step.SAFE_POINT)
         return Move(Step.CLOSE, result=Result.POSTPONED, note="the user keeps talking to the session")
+    if last.code == WENT_ON:  # not asked again: what keeps it at work would do so after that, too
+        if _codes(history, Step.PASS, WENT_ON) <= policy.max_rounds:
+            return Move(Step.SEAL, document=_written(history), note="the agent worked on, and that is in it now")
+        return Move(Step.CLOSE, result=Result.POSTPONED, note="the agent keeps going back to work")
     if last.code == NOT_BEGUN:
         if last.data.get("ended") and _codes(_this_round(history), Step.PASS, NOT_BEGUN) < 2:
             return _pass(history, policy, _count(history, Step.PASS) + 1)
@@ -215,7 +220,7 @@ def _after_pass(history: Sequence[Outcome], last: Outcome, policy: Policy) -> Mo
         if tries < policy.max_interrupted:
             return _pass(history, policy, _count(history, Step.PASS) + 1)
         return Move(Step.CLOSE, result=Result.PENDING, note=last.note)
-    others = (INTERRUPTED, UNSEALED)
+    others = (INTERRUPTED, UNSEALED, WENT_ON)
     failures = sum(1 for o in _this_round(history) if o.step is Step.PASS and not o.ok and o.code not in others)
     if failures <= 2 or (failures == 3 and _way(history, policy) in (Way.RESPAWN, Way.SWITCH)):
         return _pass(history, policy, failures + 1)
