@@ -276,10 +276,11 @@ class Baton:
         if session is None or session.pane is None or session.pane.id != self._pane:
             return False
         with suppress(RuntimeError):  # its pane is gone
-            caret = self._run_tmux("display-message", "-p", "-t", self._pane, "#{cursor_x} #{cursor_y}").split()
+            told = self._run_tmux("display-message", "-p", "-t", self._pane, "#{pane_dead} #{cursor_x} #{cursor_y}")
+            dead, x, y = map(int, told.split())
             rows = self._run_tmux("capture-pane", "-e", "-p", "-t", self._pane).splitlines()
-            box = agents.get(session.agent).box(Screen(tuple(rows), *map(int, caret)))
-            return box.state is BoxState.TEXT and text[:40] in box.text
+            box = agents.get(session.agent).box(Screen(tuple(rows), x, y))
+            return not dead and box.state is BoxState.TEXT and text[:40] in box.text
         return False
 
     def _run_tmux(self, *args: str) -> str:
