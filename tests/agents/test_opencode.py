@@ -470,7 +470,8 @@ def started_with(home: Mapping[str, str], *words: str, port: int = 1) -> Iterato
     program = Path(home["PATH"]) / "opencode"
     program.write_text("#!/bin/sh\nread line\n", encoding="utf-8")
     command = [str(program), *words, "--port", str(port)]
-    with subprocess.Popen(command, stdin=subprocess.PIPE, env={**os.environ, **home}) as process:
+    env = {**os.environ, PORT: str(port), **home}
+    with subprocess.Popen(command, stdin=subprocess.PIPE, env=env) as process:
         wait(lambda: b"opencode" in Path(f"/proc/{process.pid}/cmdline").read_bytes())
         yield process.pid
         process.communicate(b"\n", timeout=20)
@@ -510,7 +511,9 @@ def test_a_first_turn_that_was_over_before_anybody_listened_is_known_by_the_prom
     begins(home, "ses_neighbours", "Begin with the writer.", now + 1)
     with started_with(home, f"--prompt={READ}") as pid:
         assert said_by(home, word, pid) == "ses_mine"
-        assert status(binding(home, OLD, pid), word).agent_session == OLD, "what is known already goes on to hold"
+        assert status(binding(home, OLD, pid), word).agent_session == "ses_mine", "its predecessor has the other one"
+        begin_talk(home, "ses_used", now + 2)
+        assert status(binding(home, "ses_used", pid), word).agent_session == "ses_used", "what it has goes on to hold"
         word.hear(created("ses_next", now + 5))
         assert said_by(home, word, pid) == "ses_next"
 
@@ -547,6 +550,12 @@ def test_a_first_turn_is_not_taken_while_a_neighbour_may_have_begun_it_with_the_
         with started_with(home, f"--prompt={READ}", "-m", "a/b"):
             assert said_by(home, word, pid) is None
         assert said_by(home, word, pid) == "ses_1"
+
+
+def test_of_one_that_a_person_started_nobody_knows_where_they_are_by_now(home: dict[str, str], word: Word) -> None:
+    begins(home, "ses_1", READ, time.time() + 1)
+    with started_with({**home, PORT: ""}, "--prompt", READ) as pid:
+        assert said_by(home, word, pid) is None
 
 
 @pytest.mark.parametrize("chosen", [["--session", "ses_0"], ["-c"], ["--continue"], ["-s=ses_0", "--fork"]])

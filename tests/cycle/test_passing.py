@@ -2,6 +2,7 @@ import asyncio
 import json
 import os
 import subprocess
+from dataclasses import replace
 from functools import partial
 from pathlib import Path
 
@@ -9,7 +10,7 @@ import pytest
 
 from batonpass.agents.setbacks import TriesAgain
 from batonpass.clock import ManualClock
-from batonpass.cycle import closing, passing, priming, returning, sealing, verifying, writing
+from batonpass.cycle import closing, passing, priming, returning, said, sealing, verifying, writing
 from batonpass.cycle.moves import (
     BOX_IN_USE,
     GONE,
@@ -18,13 +19,14 @@ from batonpass.cycle.moves import (
     NOT_SEEN,
     REJECTED,
     UNSERVED,
-    WENT_ON,
+    WORKED_ON,
     Move,
     Outcome,
     Result,
     Step,
     Way,
 )
+from batonpass.cycle.worked_on import worked_on
 from batonpass.delivery import Channel, DeliveryState
 from batonpass.session import State
 from batonpass.store import CycleState
@@ -125,7 +127,7 @@ async def test_what_the_agent_said_since_the_seal_is_sealed_too_before_anything_
     sealed.talk.prompt("Run the linter before you stop.", "hook")
     sealed.talk.say("The linter found a torn name.")
     outcome = await passing.hand_over(sealed.case, PASS)
-    assert outcome.code == WENT_ON
+    assert outcome.code == WORKED_ON
     assert sealed.panes.typed == []
     assert not sealed.offers.primed("clear")
     assert sealed.case.since > before
@@ -136,29 +138,73 @@ async def test_what_the_agent_said_since_the_seal_is_sealed_too_before_anything_
     assert (await passing.hand_over(sealed.case, PASS)).ok
 
 
-async def test_a_turn_that_ended_again_since_the_seal_is_one_that_went_on_also_before_its_record_tells(
-    sealed: Scene,
-) -> None:
-    sealed.clock.advance(5)
+async def sealed_anew(scene: Scene) -> None:
+    said.new_round(scene.case)
+    await sealing.seal(scene.case, Move(Step.SEAL))
+
+
+async def test_a_record_that_lags_behind_the_end_of_a_turn_is_waited_for(sealed: Scene) -> None:
+    async def later() -> None:
+        for _ in range(30):
+            await asyncio.sleep(0)
+        sealed.talk.say("The linter has nothing to say.")
+
+    sealed.talk.prompt("Run the linter before you stop.", "hook")
     sealed.watch.take_hook(stop("The linter has nothing to say."), sealed.clock.now())
-    assert (await passing.hand_over(sealed.case, PASS)).code == WENT_ON
+    writing_it = asyncio.create_task(later())
+    assert (await passing.hand_over(sealed.case, PASS)).code == WORKED_ON
+    await writing_it
 
 
-async def test_what_was_said_before_the_seal_is_no_going_on_however_late_its_hook_or_its_record_comes(
-    sealed: Scene,
-) -> None:
-    sealed.talk.say("The handoff is written.")
-    sealed.watch.read()
-    sealed.clock.advance(1)
-    sealed.watch.take_hook(stop("The handoff is written."), sealed.clock.now())
+async def test_the_last_words_of_the_turn_that_wrote_may_be_recorded_after_the_seal(sealed: Scene) -> None:
+    sealed.watch.take_hook(stop("Done."), sealed.clock.now())
+    await sealed_anew(sealed)
+    sealed.talk.say("I have written it.")
+    sealed.talk.say("Done.")
     assert (await passing.hand_over(sealed.case, PASS)).ok
 
 
-async def test_the_last_words_of_a_turn_may_be_dated_after_the_seal_if_its_hook_came_before(sealed: Scene) -> None:
-    sealed.watch.take_hook(stop("The handoff is written."), sealed.clock.now())
-    sealed.clock.advance(1)
-    sealed.talk.say("The handoff is written.")
-    assert (await passing.hand_over(sealed.case, PASS)).ok
+@pytest.mark.parametrize("recorded", [True, False])
+async def test_who_goes_back_to_work_and_ends_in_the_same_words_has_worked_on(sealed: Scene, recorded: bool) -> None:
+    if recorded:
+        sealed.talk.say("Done.")
+    sealed.watch.take_hook(stop("Done."), sealed.clock.now())
+    await sealed_anew(sealed)
+    if not recorded:
+        sealed.talk.say("Done.")
+    sealed.talk.prompt("Run the linter before you stop.", "hook")
+    sealed.talk.say("Done.")
+    assert (await passing.hand_over(sealed.case, PASS)).code == WORKED_ON
+
+
+@pytest.mark.parametrize("jump", [-3600, 3600])
+async def test_a_clock_that_is_set_makes_nothing_newer_or_older_than_the_seal(sealed: Scene, jump: float) -> None:
+    sealed.talk.say("Done.")
+    sealed.watch.take_hook(stop("Done."), sealed.clock.now())
+    sealed.clock.jump(jump)
+    await sealed_anew(sealed)
+    assert not await worked_on(sealed.case)
+    sealed.clock.jump(-jump)
+    sealed.talk.prompt("A task has ended.", "system")
+    sealed.talk.say("I look at its result.")
+    assert await worked_on(sealed.case)
+
+
+async def test_an_agent_that_is_at_work_again_is_neither_cleared_nor_replaced(sealed: Scene) -> None:
+    sealed.talk.prompt("Run the tests before you stop.", "hook")
+    sealed.talk.say("I run them.")
+    sealed.says(State.BUSY)
+    assert (await passing.hand_over(sealed.case, PASS)).code == WORKED_ON
+    assert sealed.launcher.kicks == []
+
+
+async def test_a_process_is_not_replaced_before_what_it_did_is_sealed_but_not_put_off_for_ever(sealed: Scene) -> None:
+    respawn = Move(Step.PASS, way=Way.RESPAWN)
+    sealed.talk.prompt("A task has ended.", "system")
+    sealed.talk.say("And one thing more.")
+    assert (await passing.hand_over(sealed.case, respawn)).code == WORKED_ON
+    assert sealed.launcher.kicks == []
+    assert (await passing.hand_over(sealed.case, replace(respawn, at_last=True))).ok
 
 
 async def test_a_clear_that_the_agent_ignores_is_not_taken_for_done(sealed: Scene) -> None:

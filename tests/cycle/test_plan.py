@@ -25,7 +25,7 @@ from batonpass.cycle.moves import (
     UNCLAIMED,
     UNSEALED,
     UNSERVED,
-    WENT_ON,
+    WORKED_ON,
     Move,
     Outcome,
     Policy,
@@ -42,8 +42,19 @@ CODES = {
     Step.AWAIT: ["ok", GONE, NO_DOCUMENT, "error"],
     Step.CHECK: ["ok", GAPS, LATE, "error"],
     Step.SEAL: ["ok", CANNOT_WRITE, LATE, "error"],
-    Step.PASS: ["ok", GONE, NEW_PROMPT, NOT_BEGUN, NOT_CLEARED, BOX_IN_USE, INTERRUPTED, MOVED, UNSEALED, WENT_ON,
-                "error"],
+    Step.PASS: [
+        "ok",
+        GONE,
+        NEW_PROMPT,
+        NOT_BEGUN,
+        NOT_CLEARED,
+        BOX_IN_USE,
+        INTERRUPTED,
+        MOVED,
+        UNSEALED,
+        WORKED_ON,
+        "error",
+    ],
     Step.PRIME: ["ok", GONE, NOT_SEEN, "error"],
     Step.VERIFY: ["ok", REJECTED, UNSERVED, GONE, "error"],
     Step.BACK: ["ok", GONE, NOT_SEEN, "error"],
@@ -87,7 +98,7 @@ def test_nothing_is_passed_before_a_handoff_is_sealed(codes: list[str], policy: 
     for move, outcome in play(iter(codes), policy):
         if move.step is Step.PASS:
             assert sealed
-        behind = outcome.code in (NEW_PROMPT, UNSEALED, WENT_ON)
+        behind = outcome.code in (NEW_PROMPT, UNSEALED, WORKED_ON)
         sealed = (sealed or (move.step is Step.SEAL and outcome.ok)) and not behind
 
 
@@ -119,12 +130,19 @@ def test_a_new_prompt_of_the_user_is_never_cleared_away(codes: list[str], policy
 
 def test_an_agent_that_worked_on_is_not_asked_again_but_its_handoff_is_sealed_with_what_it_did() -> None:
     to_pass = ["ok"] * 6
-    once = play(iter([*to_pass, WENT_ON]), Policy())
+    once = play(iter([*to_pass, WORKED_ON]), Policy())
     assert [str(move.step) for move, _ in once][6:] == ["pass", "seal", "pass", "prime", "verify", "close"]
     assert once[7][0].document, "with what it wrote"
-    endless = play(iter([*to_pass, *[WENT_ON, "ok"] * 9]), Policy())
+    endless = play(iter([*to_pass, *[WORKED_ON, "ok"] * 9]), Policy())
     assert [str(move.step) for move, _ in endless].count("pass") == 4
     assert (endless[-1][0].step, endless[-1][0].result) == (Step.CLOSE, Result.POSTPONED)
+    replaced = play(iter([*to_pass, *[WORKED_ON, "ok"] * 3]), Policy(way=Way.RESPAWN))
+    assert [move.at_last for move, _ in replaced if move.step is Step.PASS] == [False, False, False, True]
+
+
+def test_a_seal_that_fails_after_the_agent_worked_on_has_its_second_try() -> None:
+    failed_once = ["ok"] * 5 + [CANNOT_WRITE, "ok", WORKED_ON, CANNOT_WRITE]
+    assert steps(*failed_once)[5:] == ["seal", "seal", "pass", "seal", "seal", "pass", "prime", "verify", "close"]
 
 
 @given(WORLDS, POLICIES)

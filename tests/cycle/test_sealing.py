@@ -3,7 +3,7 @@ import subprocess
 from dataclasses import replace
 from pathlib import Path
 
-from batonpass.cycle import sealing, writing
+from batonpass.cycle import sealing, worked_on, writing
 from batonpass.cycle.moves import CANNOT_WRITE, Move, Step
 from batonpass.facts.model import Facts
 from batonpass.handoff.seal import checksum_ok
@@ -59,12 +59,15 @@ async def test_sealing_twice_is_one_file_and_one_record(scene: Scene) -> None:
 async def test_a_seal_that_a_crash_cut_off_before_its_record_is_completed(scene: Scene) -> None:
     await written(scene)
     case = scene.case
-    await asyncio.to_thread(sealing._seal, case, await case.facts(), True)
+    await asyncio.to_thread(sealing._seal, case, await case.facts(), True, worked_on.mark(case))
+    scene.talk.prompt("Run the linter before you stop.", "hook")
+    scene.talk.say("It found a torn name.")
     assert scene.store.handoffs() == []
     scene.clock.advance(60)
     assert (await sealing.seal(scene.case, Move(Step.SEAL))).ok
     assert len(scene.documents()) == 1
     assert [record.number for record in scene.store.handoffs()] == [1]
+    assert await worked_on.worked_on(scene.case), "what came in between is not in it"
 
 
 async def test_a_name_that_was_chosen_but_holds_rubbish_after_a_crash_does_not_count(scene: Scene) -> None:

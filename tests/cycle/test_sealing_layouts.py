@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from batonpass.cycle import sealing
+from batonpass.cycle import sealing, worked_on
 from batonpass.cycle.moves import Move, Step
 from batonpass.handoff.markdown import parse
 from batonpass.handoff.seal import checksum_ok
@@ -64,7 +64,7 @@ async def test_after_a_crash_the_old_document_is_not_taken_for_the_new_one(scene
 
 async def test_a_document_that_was_updated_before_a_crash_is_kept(scene: Scene, living: Path) -> None:
     case = scene.case
-    await asyncio.to_thread(sealing._seal, case, await case.facts(), False)
+    await asyncio.to_thread(sealing._seal, case, await case.facts(), False, worked_on.mark(case))
     before = living.read_text(encoding="utf-8")
     scene.clock.advance(60)
     await sealing.seal(scene.case, FACTS_ALONE)

@@ -8,7 +8,19 @@ import pytest
 
 from batonpass.agents.setbacks import TriesAgain
 from batonpass.cycle import passing, priming, sealing, verifying
-from batonpass.cycle.moves import BOX_IN_USE, MOVED, NOT_SEEN, REJECTED, Move, Outcome, Policy, Result, Step, Way
+from batonpass.cycle.moves import (
+    BOX_IN_USE,
+    MOVED,
+    NOT_SEEN,
+    REJECTED,
+    WORKED_ON,
+    Move,
+    Outcome,
+    Policy,
+    Result,
+    Step,
+    Way,
+)
 from batonpass.cycle.plan import next_move
 from batonpass.delivery import DeliveryState
 from batonpass.session import State
@@ -53,6 +65,20 @@ async def test_one_that_cannot_answer_is_replaced_also_where_it_stands_at_a_dial
 async def test_what_a_person_has_typed_does_not_go_with_it(refused: Scene) -> None:
     refused.panes.box = "half a thought"
     assert (await passing.hand_over(refused.case, SWITCH)).code == BOX_IN_USE
+
+
+async def test_what_one_that_can_be_asked_did_since_the_seal_is_sealed_before_another_takes_over(scene: Scene) -> None:
+    scene.watch.hooks_seen = 1
+    scene.case.remember(to="understudy")
+    await sealing.seal(scene.case, Move(Step.SEAL, document=False))
+    scene.talk.prompt("Run the linter before you stop.", "hook")
+    scene.talk.say("It found a torn name.")
+    scene.clock.advance(1)
+    scene.says(State.IDLE)
+    assert (await passing.hand_over(scene.case, SWITCH)).code == WORKED_ON
+    await sealing.seal(scene.case, Move(Step.SEAL, document=False))
+    assert (await passing.hand_over(scene.case, SWITCH)).ok
+    assert len(scene.launcher.kicks) == 1
 
 
 @pytest.fixture

@@ -40,8 +40,6 @@ def test_what_the_agent_does_at_a_gate_of_the_users_after_it_wrote_is_in_the_han
     baton.command("handoff", "--no-wait")
     cycle = baton.cycle()
     assert_passed(baton, model, cycle)
-    steps = [(step.step, step.state) for step in baton.store.steps(cycle.id)]
-    assert steps[5:9] == [("seal", "ok"), ("pass", "went_on"), ("seal", "ok"), ("pass", "ok")], baton.story()
     assert cycle.document is not None
     sealed = cycle.document.read_text(encoding="utf-8")
     assert "- lint-1.log (untracked; recorded by Baton)" in sealed

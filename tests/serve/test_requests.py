@@ -42,7 +42,7 @@ async def refused(api: Api, request: dict[str, Any]) -> str:
         ("cycles_list", "session", [], "a text"),
         ("cycles_list", "session", {"a": [1]}, "a text"),
         ("handoffs_show", "cwd", [LONG, None], "a text"),
-        ("handoffs_show", "number", [3], "a number of a sensible size"),
+        ("handoffs_show", "number", [3], "a number"),
         ("run", "width", "x", "a number of a sensible size"),
         ("run", "height", 10**9, "a number of a sensible size"),
         ("run", "env", [1], "a text for each name"),

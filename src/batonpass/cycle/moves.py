@@ -46,7 +46,7 @@ NOT_SEEN = "not_seen"
 NO_DOCUMENT = "no_document"
 GAPS = "gaps"
 NEW_PROMPT = "new_prompt"  # the user said something after the document was written
-WENT_ON = "went_on"  # the agent worked on after the document was sealed: a gate of the user's, or news of a task
+WORKED_ON = "worked_on"  # the agent did something after the document was sealed: a gate of the user's, news of a task
 NOT_CLEARED = "not_cleared"
 NOT_BEGUN = "not_begun"  # another agent was started, and ended or stood still before it began a conversation
 BOX_IN_USE = "box_in_use"
@@ -83,6 +83,7 @@ class Move:
     missing: tuple[str, ...] = ()  # for ask: exactly what the document lacks; for prime: what the receipt lacked
     document: bool = True  # for seal: the agent's document is worth merging
     known: bool = False  # for seal: with the facts that were gathered last, since no others can be had
+    at_last: bool = False  # for pass: what the agent still does meanwhile is left to its record
     kick: int = 1  # for pass: the number of the kick that a new process is given along
     result: Result = Result.DONE  # for close
     note: str = ""
@@ -99,7 +100,7 @@ class Policy:
     why_not: str = "auto_continue_cli is off"  # what is told where it does not go on
     way: Way = Way.CLEAR
     max_asks: int = 2  # one retry
-    max_rounds: int = 3  # how often a user's new prompt, or the agent's going on, may send the cycle back
+    max_rounds: int = 3  # how often a user's new prompt, or the agent's working on, may send the cycle back
     max_unclaimed: int = 3
     max_interrupted: int = 5
     max_closes: int = 5

@@ -22,10 +22,11 @@ from batonpass.cycle.moves import (
 from batonpass.cycle.priming import kick
 from batonpass.cycle.returning import STARTED_SECONDS, bind_anew, start_anew, was_started
 from batonpass.cycle.sealed import as_sealed
+from batonpass.cycle.worked_on import seal_again, worked_on
 from batonpass.cycle.writing import ELSEWHERE
 from batonpass.delivery import Channel, DeliveryState, tag
 from batonpass.handoff.prime import parts
-from batonpass.supervisor.keys import TEXT, UNSENT, NotReady
+from batonpass.supervisor.keys import BUSY, TEXT, UNSENT, NotReady
 from batonpass.supervisor.offers import Offers
 
 _CLEARED_SECONDS = 8.0
@@ -81,10 +82,10 @@ async def _clear(case: Case, move: Move) -> Outcome:
             if typed:
                 await keys.take_back(watch, case.agent.clear_command)
             return said.begin_again(case)
-        if said.worked_on(case):
+        if await worked_on(case):
             if typed:
                 await keys.take_back(watch, case.agent.clear_command)
-            return await said.seal_again(case)
+            return seal_again(case)
         if await as_sealed(case) is None:  # waiting for the box may have taken a while
             return _unsealed(case)
         if case.elsewhere:  # long enough for a person's own clear
@@ -109,6 +110,8 @@ async def _clear(case: Case, move: Move) -> Outcome:
             return Outcome(Step.PASS, MOVED, ELSEWHERE)
         if obstacle.code == GONE:
             return Outcome(Step.PASS, GONE, str(obstacle))
+        if obstacle.code == BUSY and await worked_on(case):
+            return seal_again(case)
         code = {TEXT: BOX_IN_USE, UNSENT: INTERRUPTED}.get(obstacle.code, NOT_CLEARED)
         return Outcome(Step.PASS, code, str(obstacle))
     if await watch.until(lambda: successor(case) is not None or watch.gone, _CLEARED_SECONDS):
@@ -150,6 +153,8 @@ async def _respawn(case: Case, move: Move) -> Outcome:
         kick(case, move.kick, (), switching.heir(case, move.way)), channel=Channel.ARGV, state=DeliveryState.SENT
     )
     label = _label(move)
+    if move.way is Way.RESPAWN and not (move.at_last or was_started(case, label)) and await worked_on(case):
+        return seal_again(case)
     to = switching.successor(case) if move.way is Way.SWITCH else None
     if to is not None and (held := await switching.hold_back(case, label)):
         return held

@@ -20,7 +20,7 @@ from batonpass.cycle.moves import (
     UNCLAIMED,
     UNSEALED,
     UNSERVED,
-    WENT_ON,
+    WORKED_ON,
     Move,
     Outcome,
     Policy,
@@ -161,7 +161,7 @@ def _after_seal(history: Sequence[Outcome], last: Outcome, policy: Policy) -> Mo
             return _seal_the_dead(before, attempt=2)
         return _after_death(history, before, policy)  # where nothing could be written, with what it began with itself
     if not last.ok:
-        failures = sum(1 for o in _this_round(history) if o.step is Step.SEAL and not o.ok)
+        failures = sum(1 for o in _since_pass(_this_round(history)) if o.step is Step.SEAL and not o.ok)
         if may_try_again and failures < 2:
             return Move(Step.SEAL, attempt=2, document=_written(history), note="at the second try")
         return Move(Step.CLOSE, result=Result.FAILED, note=last.note)
@@ -174,7 +174,9 @@ def _after_seal(history: Sequence[Outcome], last: Outcome, policy: Policy) -> Mo
 
 
 def _pass(history: Sequence[Outcome], policy: Policy, attempt: int) -> Move:
-    return Move(Step.PASS, attempt=attempt, way=_way(history, policy), kick=_count(history, Step.PRIME) + 1)
+    way = _way(history, policy)
+    at_last = way is Way.RESPAWN and _codes(history, Step.PASS, WORKED_ON) >= policy.max_rounds
+    return Move(Step.PASS, attempt=attempt, way=way, at_last=at_last, kick=_count(history, Step.PRIME) + 1)
 
 
 def _way(history: Sequence[Outcome], policy: Policy) -> Way:
@@ -201,8 +203,8 @@ def _after_pass(history: Sequence[Outcome], last: Outcome, policy: Policy) -> Mo
         if _rounds(history) <= policy.max_rounds:
             return Move(Step.SAFE_POINT)
         return Move(Step.CLOSE, result=Result.POSTPONED, note="the user keeps talking to the session")
-    if last.code == WENT_ON:  # not asked again: what keeps it at work would do so after that, too
-        if _codes(history, Step.PASS, WENT_ON) <= policy.max_rounds:
+    if last.code == WORKED_ON:  # not asked again: what keeps it at work would do so after that, too
+        if _codes(history, Step.PASS, WORKED_ON) <= policy.max_rounds:
             return Move(Step.SEAL, document=_written(history), note="the agent worked on, and that is in it now")
         return Move(Step.CLOSE, result=Result.POSTPONED, note="the agent keeps going back to work")
     if last.code == NOT_BEGUN:
@@ -220,7 +222,7 @@ def _after_pass(history: Sequence[Outcome], last: Outcome, policy: Policy) -> Mo
         if tries < policy.max_interrupted:
             return _pass(history, policy, _count(history, Step.PASS) + 1)
         return Move(Step.CLOSE, result=Result.PENDING, note=last.note)
-    others = (INTERRUPTED, UNSEALED, WENT_ON)
+    others = (INTERRUPTED, UNSEALED, WORKED_ON)
     failures = sum(1 for o in _this_round(history) if o.step is Step.PASS and not o.ok and o.code not in others)
     if failures <= 2 or (failures == 3 and _way(history, policy) in (Way.RESPAWN, Way.SWITCH)):
         return _pass(history, policy, failures + 1)

@@ -1,13 +1,10 @@
 """What a person said that the document does not hold: to the old conversation, or to a successor that died."""
 
 from batonpass.cycle.case import Case
-from batonpass.cycle.moves import NEW_PROMPT, WENT_ON, Outcome, Step
+from batonpass.cycle.moves import NEW_PROMPT, Outcome, Step
 from batonpass.supervisor import setback
 from batonpass.supervisor.signs import failure
 from batonpass.transcripts.events import Said
-
-_LAG_SECONDS = 1.0  # the record may lag behind the stop hook
-_LOOK_SECONDS = 0.05
 
 
 def died(case: Case) -> list[str]:
@@ -20,25 +17,6 @@ def new_prompts(case: Case) -> list[str]:
     """What was said to the conversation in front since it was asked."""
     mark = str(case.recall("ask_tag") or "")
     return [p.text for p in case.watch.conversation.human_after(mark)] if mark else []
-
-
-def worked_on(case: Case) -> bool:
-    """Whether the agent said anything after its document was sealed: a turn that ended may be taken up again."""
-    watch, sealed = case.watch, case.recall("sealed_at")
-    if not isinstance(sealed, float) or watch.conversation.agent_session != case.cycle.old_agent_session:
-        return False
-    said = [event for event in watch.conversation.log if isinstance(event, Said)]
-    # A record may come later than the hook that told of it, and the other way round.
-    told = {stop.last_message for stop in watch.stops if stop.at <= sealed}
-    before = {event.text for event in said if event.at <= sealed} | told
-    ends = _ends_since(case, sealed)
-    return any(event.at > sealed and event.text not in told for event in said) or any(end not in before for end in ends)
-
-
-def _ends_since(case: Case, moment: float) -> list[str]:
-    """The last words of the old conversation's turns that ended since, as its stop hook told them."""
-    stops = [stop for stop in case.watch.stops if stop.agent_session == case.cycle.old_agent_session]
-    return [stop.last_message for stop in stops if stop.at > moment and stop.last_message]
 
 
 def late(case: Case) -> list[str]:
@@ -79,27 +57,11 @@ def went_on(case: Case) -> bool:
 
 def begin_again(case: Case) -> Outcome:
     """A new round: the agent is asked once more, and nothing is passed meanwhile."""
-    _new_round(case)
+    new_round(case)
     return Outcome(Step.PASS, NEW_PROMPT, "the user said something after the document was written")
 
 
-async def seal_again(case: Case) -> Outcome:
-    """What was sealed is behind what the agent did: sealed anew with that, and nothing is passed meanwhile."""
-    watch, clock = case.watch, case.stage.clock
-    deadline = clock.ticks() + _LAG_SECONDS
-    ends = _ends_since(case, float(str(case.recall("sealed_at"))))
-    while ends and not _recorded(case, ends[-1]) and clock.ticks() < deadline:
-        await watch.until(lambda: _recorded(case, ends[-1]), _LOOK_SECONDS)
-    _new_round(case)
-    case.remember(kept=None)
-    return Outcome(Step.PASS, WENT_ON, "the agent worked on after its handoff was sealed")
-
-
-def _recorded(case: Case, text: str) -> bool:
-    case.watch.read()
-    return case.watch.conversation.last_said() == text
-
-
-def _new_round(case: Case) -> None:
+def new_round(case: Case) -> None:
+    """Another document is to be sealed; what is laid out of the last one is taken back."""
     case.remember(round_began=case.stage.clock.now())
     case.stage.offers(case.watch).unprime(["clear", "startup"])

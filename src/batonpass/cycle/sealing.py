@@ -2,9 +2,11 @@
 
 import asyncio
 import hashlib
+from collections.abc import Mapping
 from pathlib import Path
 
 from batonpass.clock import iso
+from batonpass.cycle import worked_on
 from batonpass.cycle.case import Case
 from batonpass.cycle.moves import CANNOT_WRITE, Move, Outcome, Step
 from batonpass.cycle.sealed import keep_copy, set_aside
@@ -28,11 +30,12 @@ _FINGERPRINT_BYTES = 1_000_000
 
 async def seal(case: Case, move: Move) -> Outcome:
     """Redact, number, checksum, and write the final name. One that was written before a crash is kept."""
+    mark = worked_on.mark(case)
     last = case.last_facts() if move.known else None
     facts = last or await case.facts(max_age=1.0)  # the check's, where it has just looked
     unkept = await keep(case, facts, draft=False)  # of an agent that wrote, or went away, before there was a net
     try:
-        record, notes = await asyncio.to_thread(_seal, case, facts, move.document)
+        record, notes = await asyncio.to_thread(_seal, case, facts, move.document, mark)
     except OSError as error:
         name = case.watch.session.name
         return Outcome(
@@ -54,7 +57,7 @@ async def seal(case: Case, move: Move) -> Outcome:
     return Outcome(Step.SEAL, note="; ".join(said), data={"path": str(record.path)})
 
 
-def _seal(case: Case, facts: Facts, with_document: bool) -> tuple[HandoffRecord, list[str]]:
+def _seal(case: Case, facts: Facts, with_document: bool, mark: Mapping[str, object]) -> tuple[HandoffRecord, list[str]]:
     layout = case.layout
     created = case.stage.clock.now()
     number, latest = following_of(every(case.watch.session.project, case.config))
@@ -67,7 +70,7 @@ def _seal(case: Case, facts: Facts, with_document: bool) -> tuple[HandoffRecord,
         return _record(case, path, found, with_document and bool(case.recall("document"))), []
     if path is None:
         path = layout.path_for(created)
-        case.remember(planned=str(path), planned_round=case.since, planned_number=number)
+        case.remember(planned=str(path), planned_round=case.since, planned_number=number, **mark)
         case.stage.probe("seal:planned")
     draft = str(case.recall("document") or "") if with_document else ""
     document = read_draft(Path(draft)) if draft else None

@@ -6,9 +6,10 @@ from batonpass.cycle import said
 from batonpass.cycle.case import Case
 from batonpass.cycle.moves import BOX_IN_USE, GONE, MOVED, NOT_BEGUN, NOT_CLEARED, Outcome, Step, Way
 from batonpass.cycle.returning import was_started
+from batonpass.cycle.worked_on import seal_again, worked_on
 from batonpass.cycle.writing import ELSEWHERE
 from batonpass.supervisor import orders
-from batonpass.supervisor.keys import TEXT, NotReady
+from batonpass.supervisor.keys import BUSY, TEXT, NotReady
 from batonpass.supervisor.orders import Successor
 
 
@@ -56,8 +57,12 @@ async def hold_back(case: Case, label: str) -> Outcome | None:
         return Outcome(Step.PASS, MOVED, ELSEWHERE)
     if silent and said.went_on(case):
         return Outcome(Step.PASS, MOVED, "somebody set the agent to work again, and it is left alone")
+    if obstacle is None and said.new_prompts(case):
+        return said.begin_again(case)
+    if not silent and (obstacle is None or obstacle.code == BUSY) and await worked_on(case):
+        return seal_again(case)
     if obstacle is None:
-        return said.begin_again(case) if said.new_prompts(case) else None
+        return None
     if obstacle.code == TEXT:
         return Outcome(Step.PASS, BOX_IN_USE, str(obstacle))
     return None if silent else Outcome(Step.PASS, NOT_CLEARED, str(obstacle))

@@ -20,8 +20,9 @@ _KINDS: dict[str, tuple[Callable[[object], bool], tuple[str, ...]]] = {
     ),
     "a number of a sensible size": (
         lambda value: isinstance(value, int | float) and 0 <= value <= _LONGEST,
-        ("height", "number", "width", "within"),
+        ("height", "width", "within"),
     ),
+    "a number": (lambda value: isinstance(value, int), ("number",)),
 }  # fmt: skip
 _BY_FIELD = {field: (fits, kind) for kind, (fits, fields) in _KINDS.items() for field in fields}
 

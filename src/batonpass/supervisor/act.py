@@ -26,8 +26,6 @@ from batonpass.transcripts.events import Compacted
 
 log = logging.getLogger(__name__)
 
-_LAG_SECONDS = 0.3  # at a stop the transcript lags behind; longer than this nobody waits for it
-_LOOK_SECONDS = 0.004
 _GUESS_SECONDS = 3.0
 _TOLD_SECONDS = 1.0  # in which a status line comes that is on its way
 _HOLD_SECONDS = 2.0  # how long a stop hook is held for a cycle that is about to ask
@@ -166,7 +164,7 @@ class Supervisor:
         try:
             last = report.last_message
             if last and watch.step is None:  # a cycle that is under way needs no decision
-                await self._record_of(watch, last)
+                await watch.recorded(last)
             self.take_news(watch)
             self.consider(watch)
             if self._is_due(watch) and self._only_guessed(watch):
@@ -185,18 +183,6 @@ class Supervisor:
     def _is_due(self, watch: Watch) -> bool:
         decision = self.standing(watch).decision
         return decision is not None and (decision.hand_off or decision.force)
-
-    async def _record_of(self, watch: Watch, text: str) -> None:
-        """Wait until the record has what was said last. An agent stands still meanwhile, so we look more often than
-        the events of files come."""
-        deadline = self.clock.ticks() + _LAG_SECONDS
-        while not await watch.until(lambda: self._recorded(watch, text), _LOOK_SECONDS):
-            if self.clock.ticks() >= deadline:
-                return
-
-    def _recorded(self, watch: Watch, text: str) -> bool:
-        self.take_news(watch)
-        return watch.conversation.last_said() == text
 
     async def _settled(self, watch: Watch) -> None:
         """Wait until the cycle has laid out its question or does not need this turn any more."""

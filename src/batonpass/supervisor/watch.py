@@ -22,6 +22,8 @@ _EXACT = (Source.STATUSLINE, Source.TRANSCRIPT)  # counts of the provider's own;
 _TURN_SECONDS = 3.0  # a prompt that the agent does not go to work on within this time began no turn
 _TURNS = (HookKind.PROMPT, HookKind.STOP, HookKind.STOP_FAILED)
 TAKEN_SECONDS = 20.0  # from the taking of a text by the agent to its own record of it
+_LAG_SECONDS = 0.3  # at a stop the record lags behind; longer than this nobody waits for it
+_LOOK_SECONDS = 0.004
 _LIVE_SECONDS = 2.0  # a hook's report is not older than this, unless it waited for the daemon
 _UNTOLD_SECONDS = 3.0  # by then the hook of a conversation that began has told of it, or it never will
 _LATE_SOURCE_SECONDS = 20.0  # a worse source counts again when the better one has been silent this long
@@ -113,6 +115,19 @@ class Watch:
     async def records(self, arrived: Callable[[], bool]) -> bool:
         """Whether the agent, which has taken a text, comes to write it into its own record: then that has arrived."""
         return await self.until(lambda: arrived() or self.gone, TAKEN_SECONDS) and arrived()
+
+    async def recorded(self, words: str) -> bool:
+        """Whether the record comes to have what the agent said last, as its hook told it. An agent may stand still
+        meanwhile, so we look more often than the events of files come."""
+        deadline = self.clock.ticks() + _LAG_SECONDS
+        while not await self.until(lambda: self._has_said(words), _LOOK_SECONDS):
+            if self.clock.ticks() >= deadline:
+                return False
+        return True
+
+    def _has_said(self, words: str) -> bool:
+        self.read()
+        return self.conversation.last_said() == words
 
     # -- state ---------------------------------------------------------------------------------------
 

@@ -6,6 +6,7 @@ from batonpass.agents import processes
 from batonpass.agents.base import LaunchError
 from batonpass.agents.opencode.arguments import given, parse
 from batonpass.agents.opencode.database import database, first_prompt, talks, transcript
+from batonpass.agents.opencode.launch import PORT
 from batonpass.agents.opencode.neighbours import neighbours
 
 
@@ -17,6 +18,8 @@ def begun(pid: int, env: Mapping[str, str]) -> str | None:
     prompt, folder, since = _prompt(pid), processes.folder(pid), processes.started(pid)
     if not prompt or folder is None or since is None:
         return None
+    if not processes.environment(pid).get(PORT):
+        return None  # a person started it, and may be in another conversation by now
     path = database(env)
     born = [talk for talk in talks(path, folder=folder) if talk.parent is None and talk.created >= since]
     found = [talk.id for talk in born if first_prompt(transcript(path, talk.id)) == prompt]

@@ -32,8 +32,8 @@ def status(binding: Binding, word: Word | None) -> Status:
         return Status(State.UNKNOWN)
     if not processes.alive(binding.pid):
         return Status(State.DEAD)
-    mine = front(binding.pid, binding.env, word, binding.agent_session) or binding.agent_session
-    mine = mine or _unheard(binding.pid, binding.env, word)
+    bound = binding.agent_session
+    mine = front(binding.pid, binding.env, word, bound) or _unheard(binding.pid, binding.env, word, bound) or bound
     if mine is None:
         return Status(State.IDLE) if word is not None and word.answers else Status(State.UNKNOWN)
     if word is not None and (asked := word.asks(mine)):
@@ -89,9 +89,18 @@ def front(pid: int, env: Mapping[str, str], word: Word | None, bound: str | None
     return None if _is_there_another(pid, folder) else newest.id
 
 
-def _unheard(pid: int, env: Mapping[str, str], word: Word | None) -> str | None:
-    """The conversation that it was started with, where its port says nothing any more of which one that was."""
-    return begun(pid, env) if word is not None and word.answers and word.front is None else None
+def _unheard(pid: int, env: Mapping[str, str], word: Word | None, bound: str | None = None) -> str | None:
+    """The conversation that it was started with, where its port says nothing any more of which one that was.
+
+    Not where it is known to have another one: one that was used since the process began.
+    """
+    if word is None or not word.answers or word.front is not None:
+        return None
+    known = talks(database(env), identity=bound) if bound else []
+    began = processes.started(pid)
+    if known and (began is None or known[0].updated >= began):
+        return None
+    return begun(pid, env)
 
 
 # A process -> when another opencode was last seen in its folder; at first, when that was first looked for.

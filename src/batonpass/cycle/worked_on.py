@@ -1,0 +1,75 @@
+"""What the agent did after its document was sealed: a turn that ended may be taken up again.
+
+A stop hook of the user's may send it back to work after ours has heard of the end, and news of a background task begins
+a turn by itself. It is told by the order of the agent's own record, since a clock may be set.
+"""
+
+import hashlib
+
+from batonpass.cycle import said
+from batonpass.cycle.case import Case
+from batonpass.cycle.moves import WORKED_ON, Outcome, Step
+from batonpass.transcripts.events import Failed, Interrupted, Prompted, Said
+
+
+def mark(case: Case) -> dict[str, object]:
+    """Where the record stands before the facts for a seal are gathered, and which last words are still due in it."""
+    case.watch.read()
+    conversation = case.watch.conversation
+    if conversation.agent_session != case.cycle.old_agent_session:
+        return {"heard": None, "due": None}
+    return {"heard": conversation.forgotten + len(conversation.log), "due": _due(case)}
+
+
+def _due(case: Case) -> str | None:
+    """A digest of the last words of the turn that wrote, as its hook told them; "" where nobody knows them.
+
+    None when the record has the end of that turn.
+    """
+    watch, tag = case.watch, str(case.recall("ask_tag") or "")
+    log = watch.conversation.log
+    index = watch.conversation.prompted(tag) if tag else None
+    if index is None or watch.conversation.ended_after(tag):
+        return None
+    if any(isinstance(event, Prompted) for event in log[index + 1 :]):
+        return None
+    words = watch.last_message(tag, log[index].at)
+    if words and words in watch.conversation.said_after(tag):
+        return None
+    return _digest(words) if words else ""
+
+
+def _digest(words: str) -> str:
+    return hashlib.sha256(words.encode("utf-8", "replace")).hexdigest()
+
+
+async def worked_on(case: Case) -> bool:
+    """Whether the agent did anything in the old conversation that came too late for its sealed document."""
+    await _caught_up(case)
+    conversation, heard, due = case.watch.conversation, case.recall("heard"), case.recall("due")
+    if not isinstance(heard, int) or conversation.agent_session != case.cycle.old_agent_session:
+        return False
+    place = max(0, heard - conversation.forgotten)
+    behind = conversation.log[place:]
+    if isinstance(due, str):  # the rest of the turn that wrote, up to what began another or sent it back to work
+        turn = next((n for n, event in enumerate(behind) if isinstance(event, Prompted)), len(behind))
+        last = [n for n, event in enumerate(behind[:turn]) if isinstance(event, Said) and _digest(event.text) == due]
+        behind = behind[turn if not due else last[0] + 1 if last else 0 :]
+    return any(isinstance(event, Said | Interrupted | Failed) for event in behind)
+
+
+def seal_again(case: Case) -> Outcome:
+    """What was sealed is behind what the agent did: sealed anew with that, and nothing is passed meanwhile."""
+    said.new_round(case)
+    case.remember(kept=None)
+    return Outcome(Step.PASS, WORKED_ON, "the agent worked on after its handoff was sealed")
+
+
+async def _caught_up(case: Case) -> None:
+    """The record may lag behind the hook that told of the end of a turn."""
+    front = case.watch.conversation.agent_session
+    last = next((stop for stop in reversed(case.watch.stops) if stop.agent_session == front), None)
+    if last is not None and last.last_message:
+        await case.watch.recorded(last.last_message)
+    else:
+        case.watch.read()
