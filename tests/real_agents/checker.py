@@ -4,6 +4,7 @@ import json
 import re
 from itertools import pairwise
 
+from batonpass.cycle.moves import WORKED_ON
 from batonpass.delivery import Channel, DeliveryState, tags_in
 from batonpass.handoff.seal import checksum_ok
 from batonpass.sim.model_wire import Kind
@@ -14,10 +15,16 @@ from tests.real_agents.baton import Baton
 _INTERRUPTED = r"\[Request interrupted by user[^\]]*\]"  # what the agent itself puts before the next prompt
 
 
-def assert_passed(baton: Baton, model: ScriptedModel, cycle: CycleRecord, *, receipt: bool = True) -> None:
-    """The cycle ended well, in the right order, and its successor has the handoff and works."""
+def assert_passed(
+    baton: Baton, model: ScriptedModel, cycle: CycleRecord, *, receipt: bool = True, worked_on: bool = False
+) -> None:
+    """The cycle ended well, in the right order, and its successor has the handoff and works.
+
+    `worked_on`: its agent did something after the seal. Nobody else is taken for one who did.
+    """
     wanted = "done" if receipt else "unverified"
     assert cycle.state == wanted, f"cycle {cycle.id} is {cycle.state}: {cycle.note}\n{baton.story()}"
+    assert (WORKED_ON in {step.state for step in baton.store.steps(cycle.id)}) == worked_on, baton.story()
     first = _successors_requests(model, cycle)[0]
     _sealed_before_the_pass(baton, cycle, first)
     _handoff_is_in(first, cycle)
