@@ -198,6 +198,42 @@ async def test_an_agent_that_is_at_work_again_is_neither_cleared_nor_replaced(se
     assert sealed.launcher.kicks == []
 
 
+async def test_a_tool_without_a_word_is_work_too(sealed: Scene) -> None:
+    sealed.talk.prompt("Run the tests before you stop.", "hook")
+    sealed.says(State.BUSY)
+    assert (await passing.hand_over(sealed.case, PASS)).code == WORKED_ON
+
+
+async def test_a_person_who_speaks_to_an_agent_at_work_again_is_heard_first(sealed: Scene) -> None:
+    sealed.talk.prompt("and keep the public names")
+    sealed.says(State.BUSY)
+    assert (await passing.hand_over(sealed.case, PASS)).code == NEW_PROMPT
+
+
+async def test_what_a_turn_that_was_not_over_at_the_seal_brings_is_work(sealed: Scene) -> None:
+    sealed.says(State.BUSY)
+    sealed.clock.advance(1)
+    await sealed_anew(sealed)
+    sealed.talk.say("The reader is done now.")
+    sealed.says(State.IDLE)
+    assert (await passing.hand_over(sealed.case, PASS)).code == WORKED_ON
+
+
+async def test_after_a_restart_the_same_place_is_found_also_where_the_record_was_written_anew(sealed: Scene) -> None:
+    before = sealed.talk.path.read_bytes()
+    sealed.talk.path.write_bytes(before.splitlines(keepends=True)[-1])  # shorter: it is read anew
+    sealed.watch.read()
+    sealed.clock.advance(1)
+    await sealed_anew(sealed)
+    again = Watch(sealed.watch.session, sealed.agent, sealed.watch.folder, {}, sealed.clock)
+    Supervisor(sealed.store, sealed.clock, sealed.settings, sealed._notify).reopen(again)
+    case = sealed.case
+    case.watch = again
+    assert not await worked_on(case)
+    sealed.talk.prompt("A task has ended.", "system")
+    assert await worked_on(case)
+
+
 async def test_a_process_is_not_replaced_before_what_it_did_is_sealed_but_not_put_off_for_ever(sealed: Scene) -> None:
     respawn = Move(Step.PASS, way=Way.RESPAWN)
     sealed.talk.prompt("A task has ended.", "system")

@@ -136,8 +136,12 @@ def test_an_agent_that_worked_on_is_not_asked_again_but_its_handoff_is_sealed_wi
     endless = play(iter([*to_pass, *[WORKED_ON, "ok"] * 9]), Policy())
     assert [str(move.step) for move, _ in endless].count("pass") == 4
     assert (endless[-1][0].step, endless[-1][0].result) == (Step.CLOSE, Result.POSTPONED)
-    replaced = play(iter([*to_pass, *[WORKED_ON, "ok"] * 3]), Policy(way=Way.RESPAWN))
-    assert [move.at_last for move, _ in replaced if move.step is Step.PASS] == [False, False, False, True]
+    for policy in (Policy(way=Way.RESPAWN), Policy(force=True)):
+        replaced = [
+            move for move, _ in play(iter([*to_pass, *[WORKED_ON, "ok"] * 3]), policy) if move.step is Step.PASS
+        ]
+        assert [move.at_last for move in replaced] == [False, False, False, True]
+        assert replaced[-1].way is Way.RESPAWN
 
 
 def test_a_seal_that_fails_after_the_agent_worked_on_has_its_second_try() -> None:

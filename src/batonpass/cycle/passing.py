@@ -110,13 +110,21 @@ async def _clear(case: Case, move: Move) -> Outcome:
             return Outcome(Step.PASS, MOVED, ELSEWHERE)
         if obstacle.code == GONE:
             return Outcome(Step.PASS, GONE, str(obstacle))
-        if obstacle.code == BUSY and await worked_on(case):
-            return seal_again(case)
+        if obstacle.code == BUSY and (at_work := await _at_work_again(case)):
+            return at_work
         code = {TEXT: BOX_IN_USE, UNSENT: INTERRUPTED}.get(obstacle.code, NOT_CLEARED)
         return Outcome(Step.PASS, code, str(obstacle))
     if await watch.until(lambda: successor(case) is not None or watch.gone, _CLEARED_SECONDS):
         return _passed(case, Way.CLEAR) if successor(case) else Outcome(Step.PASS, GONE, "the agent is gone")
     return Outcome(Step.PASS, NOT_CLEARED, f"{case.agent.clear_command} did not begin a new conversation")
+
+
+async def _at_work_again(case: Case) -> Outcome | None:
+    """What sends the cycle back where its agent is at work and not only slow to say that it is idle."""
+    case.watch.read()
+    if said.new_prompts(case):
+        return said.begin_again(case)
+    return seal_again(case) if await worked_on(case) else None
 
 
 async def _clear_and_kick(case: Case, move: Move, typed: bool) -> None:

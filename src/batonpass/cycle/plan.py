@@ -193,6 +193,8 @@ def _way(history: Sequence[Outcome], policy: Policy) -> Way:
             return Way.RESPAWN
         if outcome.step is Step.PASS and outcome.code == NOT_CLEARED and _codes(history, Step.PASS, NOT_CLEARED) > 1:
             return Way.RESPAWN
+    if policy.force and _codes(history, Step.PASS, WORKED_ON) >= policy.max_rounds:
+        return Way.RESPAWN
     return policy.way
 
 

@@ -41,8 +41,10 @@ async def hold_back(case: Case, label: str) -> Outcome | None:
     An agent that cannot answer may stand at a dialog about just that: its process is ended, and no key is pressed.
     """
     watch, silent = case.watch, case.recall("silent")
-    if watch.gone or was_started(case, label):
+    if was_started(case, label):
         return None
+    if watch.gone:
+        return seal_again(case) if not silent and await worked_on(case) else None
     obstacle: NotReady | None = None
     try:
         # One that tries again by itself is busy for as long as it does.
@@ -51,7 +53,7 @@ async def hold_back(case: Case, label: str) -> Outcome | None:
     except NotReady as found:
         obstacle = found
     if obstacle is not None and obstacle.code == GONE:
-        return None
+        return seal_again(case) if not silent and await worked_on(case) else None
     watch.read()
     if case.elsewhere or watch.left_for is not None:
         return Outcome(Step.PASS, MOVED, ELSEWHERE)

@@ -9,7 +9,9 @@ import hashlib
 from batonpass.cycle import said
 from batonpass.cycle.case import Case
 from batonpass.cycle.moves import WORKED_ON, Outcome, Step
-from batonpass.transcripts.events import Failed, Interrupted, Prompted, Said
+from batonpass.delivery import tags_in
+from batonpass.supervisor.conversation import Kept
+from batonpass.transcripts.events import Failed, Interrupted, Origin, Prompted, Said
 
 
 def mark(case: Case) -> dict[str, object]:
@@ -18,13 +20,13 @@ def mark(case: Case) -> dict[str, object]:
     conversation = case.watch.conversation
     if conversation.agent_session != case.cycle.old_agent_session:
         return {"heard": None, "due": None}
-    return {"heard": conversation.forgotten + len(conversation.log), "due": _due(case)}
+    return {"heard": conversation.told, "due": _due(case)}
 
 
 def _due(case: Case) -> str | None:
     """A digest of the last words of the turn that wrote, as its hook told them; "" where nobody knows them.
 
-    None when the record has the end of that turn.
+    None when the record has the end of that turn, or it is not over.
     """
     watch, tag = case.watch, str(case.recall("ask_tag") or "")
     log = watch.conversation.log
@@ -33,14 +35,17 @@ def _due(case: Case) -> str | None:
         return None
     if any(isinstance(event, Prompted) for event in log[index + 1 :]):
         return None
-    words = watch.last_message(tag, log[index].at)
-    if words and words in watch.conversation.said_after(tag):
+    since = log[index].at
+    if not watch.turn_over(tag, since):
+        return None
+    words = watch.last_message(tag, since)
+    if words and _digest(words) in map(_digest, watch.conversation.said_after(tag)):
         return None
     return _digest(words) if words else ""
 
 
 def _digest(words: str) -> str:
-    return hashlib.sha256(words.encode("utf-8", "replace")).hexdigest()
+    return hashlib.sha256(words.strip().encode("utf-8", "replace")).hexdigest()
 
 
 async def worked_on(case: Case) -> bool:
@@ -49,13 +54,21 @@ async def worked_on(case: Case) -> bool:
     conversation, heard, due = case.watch.conversation, case.recall("heard"), case.recall("due")
     if not isinstance(heard, int) or conversation.agent_session != case.cycle.old_agent_session:
         return False
-    place = max(0, heard - conversation.forgotten)
-    behind = conversation.log[place:]
+    behind = conversation.since(heard)
+    if behind is None:
+        return True
     if isinstance(due, str):  # the rest of the turn that wrote, up to what began another or sent it back to work
         turn = next((n for n, event in enumerate(behind) if isinstance(event, Prompted)), len(behind))
         last = [n for n, event in enumerate(behind[:turn]) if isinstance(event, Said) and _digest(event.text) == due]
         behind = behind[turn if not due else last[0] + 1 if last else 0 :]
-    return any(isinstance(event, Said | Interrupted | Failed) for event in behind)
+    return any(map(_is_work, behind))
+
+
+def _is_work(event: Kept) -> bool:
+    """Whether it shows that the agent was at work; a person's prompt, or one of ours, is seen to elsewhere."""
+    if isinstance(event, Prompted):
+        return event.origin is not Origin.HUMAN and not tags_in(event.text)
+    return isinstance(event, Said | Interrupted | Failed)
 
 
 def seal_again(case: Case) -> Outcome:

@@ -49,6 +49,7 @@ class Conversation:
         self.transcript: Path | None = None
         self.log: list[Kept] = []
         self.forgotten = 0  # events that the log has let go of, so that places in it can be compared
+        self._anew = 0  # how many of them came before its record was written anew
         self.prompts = 0
         self.characters = 0  # of everything said and returned, for an estimate where no usage is told
         self.usage_told = False
@@ -69,6 +70,7 @@ class Conversation:
         if batch.reset:
             self.forgotten += len(self.log)
             self.log.clear()
+            self._anew = self.forgotten
             self.prompts = 0
             self.first_used = None
         return replace(
@@ -101,6 +103,15 @@ class Conversation:
             compacted=tuple(e for e in events if isinstance(e, Compacted)),
             unknown=rewound >= 0,
         )
+
+    @property
+    def told(self) -> int:
+        """How many events its record has, as it stands now: the same for a daemon that reads it anew."""
+        return self.forgotten + len(self.log) - self._anew
+
+    def since(self, told: int) -> list[Kept] | None:
+        """What came behind that many events, as far as it is kept; None where the record was written anew since."""
+        return None if told > self.told else self.log[max(0, told + self._anew - self.forgotten) :]
 
     def has_ended_a_turn_since(self, moment: float) -> bool:
         """Whether a turn was over after that moment, of those that are remembered."""

@@ -127,7 +127,7 @@ class Watch:
 
     def _has_said(self, words: str) -> bool:
         self.read()
-        return self.conversation.last_said() == words
+        return (self.conversation.last_said() or "").strip() == words.strip()
 
     # -- state ---------------------------------------------------------------------------------------
 
@@ -275,7 +275,10 @@ class Watch:
             return True
         if stop.at < since:
             return False
-        return stop.heard is None or (stop.last_message or None) in self.conversation.said_after(tag)
+        if stop.heard is None:
+            return True
+        words = (stop.last_message or "").strip()
+        return bool(words) and words in map(str.strip, self.conversation.said_after(tag))
 
     # -- what comes in -------------------------------------------------------------------------------
 
