@@ -1,5 +1,6 @@
 """A session whose agent has an interface of its own: nothing is typed, and each prompt is given once."""
 
+import asyncio
 from pathlib import Path
 
 import pytest
@@ -187,6 +188,28 @@ async def test_clear_and_kick_are_typed_one_after_the_other_where_only_a_prompt_
     assert given is not None
     assert (given.channel, given.state) == (Channel.KEYS, DeliveryState.SEEN)
     assert "Measure a file of a million lines." in given.text
+
+
+async def test_a_kick_that_shows_later_than_the_conversation_that_it_began_is_not_typed_again(unnamed: Scene) -> None:
+    entered: list[str] = []
+
+    def enter(text: str) -> None:
+        if KICK in text:
+            unnamed.begins(OTHER, "clear")
+            entered.append(text)
+
+    async def later() -> None:
+        for _ in range(5):
+            await asyncio.sleep(0)
+        unnamed.hears(entered[0])
+        unnamed.watch.read()
+
+    unnamed.panes.on_enter = enter
+    assert (await passing.hand_over(unnamed.case, PASS)).ok
+    showing = asyncio.create_task(later())
+    assert (await priming.prime(unnamed.case, Move(Step.PRIME))).ok
+    await showing
+    assert len(entered) == 1
 
 
 async def test_a_kick_that_was_typed_before_a_crash_is_not_typed_again(unnamed: Scene) -> None:

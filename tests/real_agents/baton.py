@@ -88,7 +88,7 @@ class Baton:
     def run_codex(self, *options: str, prompt: str | None = None) -> Status:
         """Start Codex under supervision, with a first prompt if one is given, and wait until it answers."""
         self.start_codex("-a", "never", "-s", "danger-full-access", *options, *(["--", prompt] if prompt else []))
-        return self.wait_for(lambda status: status["state"] in ("idle", "busy"))
+        return self.wait_for(lambda status: status["state"] in ("idle", "busy", "waiting"))
 
     def start_codex(self, *args: str) -> None:
         """Start Codex under supervision with these arguments."""
@@ -98,7 +98,7 @@ class Baton:
     def run_gemini(self, *options: str, prompt: str | None = None) -> Status:
         """Start Gemini CLI under supervision, with a first prompt if one is given, and wait until it answers."""
         self.start_gemini("--yolo", "-m", "gemini-2.5-pro", *options, *(["-i", prompt] if prompt else []))
-        return self.wait_for(lambda status: status["state"] in ("idle", "busy"))
+        return self.wait_for(lambda status: status["state"] in ("idle", "busy", "waiting"))
 
     def start_gemini(self, *args: str) -> None:
         """Start Gemini CLI under supervision with these arguments."""
@@ -110,7 +110,7 @@ class Baton:
         args = [*options, *(["--prompt", prompt] if prompt else [])]
         started = json.loads(self.command("run", "opencode", "--detach", "--json", "--", *args))
         self.follow(started)
-        return self.wait_for(lambda status: status["state"] in ("idle", "busy"), _SLOW_SECONDS)
+        return self.wait_for(lambda status: status["state"] in ("idle", "busy", "waiting"), _SLOW_SECONDS)
 
     def open_pane(self, argv: list[str]) -> str:
         """Start a program beside Baton, as a person would, in a pane of the same tmux server; gives the pane."""

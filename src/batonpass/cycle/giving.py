@@ -60,6 +60,8 @@ async def give(
     """
     if given.channel is Channel.API:
         return await _send_once(stage, watch, given, arrived)
+    if given.state is DeliveryState.SENT:  # with the clear, and its record may be slow
+        return await _enter_once(stage, watch, given, arrived, seconds, sent=sent)
     return await _type_once(stage.keys, watch, given.text, arrived, seconds, sent=sent)
 
 
@@ -134,7 +136,9 @@ async def _type_once(
     return arrived() or await keys.submit(watch, text, arrived, pasted=pasted, patient=True)
 
 
-async def _enter_once(stage: Stage, watch: Watch, given: Delivery, arrived: Callable[[], bool], seconds: float) -> bool:
+async def _enter_once(
+    stage: Stage, watch: Watch, given: Delivery, arrived: Callable[[], bool], seconds: float, *, sent: str | None = None
+) -> bool:
     """Type a prompt, and note it before its Enter. What was entered before is not typed again, only waited for.
 
     Where it still stands in the box its Enter was not heard, and is pressed again.
@@ -142,7 +146,7 @@ async def _enter_once(stage: Stage, watch: Watch, given: Delivery, arrived: Call
     watch.read()
     if arrived():
         return True
-    pasted = await stage.keys.ready(watch, seconds, given.text)
+    pasted = await stage.keys.ready(watch, seconds, given.text, sent)
     if not pasted and given.state is not DeliveryState.OFFERED:
         return await watch.records(arrived)
     note = partial(stage.store.save_delivery, given.become(DeliveryState.SENT, stage.clock.now()))

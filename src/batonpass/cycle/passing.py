@@ -1,6 +1,7 @@
 """The step that begins the successor's conversation: a clear in place, a new process, or another agent."""
 
 from dataclasses import replace
+from functools import partial
 from pathlib import Path
 
 from batonpass.agents.base import Control, ControlError
@@ -139,7 +140,8 @@ async def _clear_and_kick(case: Case, move: Move, typed: bool) -> None:
     store.save_delivery(given)
     case.stage.probe("pass:kicking")
     try:
-        await keys.submit(watch, given.text, lambda: successor(case) is not None, patient=True)
+        note = partial(store.save_delivery, given.become(DeliveryState.SENT, case.stage.clock.now()))
+        await keys.submit(watch, given.text, lambda: successor(case) is not None, patient=True, entering=note)
     except NotReady:
         store.save_delivery(given.become(DeliveryState.WITHDRAWN, case.stage.clock.now()))
         raise
