@@ -40,7 +40,6 @@ def test_a_full_disk_that_gets_room_again_needs_no_restart(tmp_path: Path) -> No
 
 def test_a_full_disk_is_to_the_engine_of_cycles_a_lost_connection_that_it_waits_for(tmp_path: Path) -> None:
     engine = durable_engine(default_url(tmp_path))
-    assert engine is not None
     with engine.begin() as connection:
         connection.execute(sa.text("CREATE TABLE kept (value TEXT NOT NULL)"))
         connection.execute(sa.text("PRAGMA max_page_count=1"))
@@ -52,6 +51,16 @@ def test_a_full_disk_is_to_the_engine_of_cycles_a_lost_connection_that_it_waits_
     assert not refused.value.connection_invalidated
     with engine.begin() as connection:
         connection.execute(sa.text("INSERT INTO kept VALUES (:value)"), {"value": "x" * 1_000_000})
+    engine.dispose()
+
+
+def test_a_server_that_is_not_there_is_to_the_engine_of_cycles_a_lost_connection_too(tmp_path: Path) -> None:
+    """In whichever words its driver tells of it: of some of them the engine would end the cycle."""
+    engine = durable_engine(f"postgresql://postgres@/postgres?host={tmp_path}")
+    with pytest.raises(sa.exc.OperationalError) as gone, engine.connect():
+        pass
+    assert "No such file" in str(gone.value)
+    assert gone.value.connection_invalidated
     engine.dispose()
 
 

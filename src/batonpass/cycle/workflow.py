@@ -228,5 +228,4 @@ class Engine:
             begun.cancel()
         _Running.ahead.clear()
         await asyncio.to_thread(DBOS.destroy, destroy_registry=False)
-        if self._connections is not None:
-            self._connections.dispose()
+        self._connections.dispose()

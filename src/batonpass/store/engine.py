@@ -286,32 +286,42 @@ def _write_ahead(connection: sqlite3.Connection) -> None:
             return
 
 
-def durable_engine(url: str) -> sa.Engine | None:
-    """Connections for the engine of cycles where it would not make them as we want; None where it does.
+def durable_engine(url: str) -> sa.Engine:
+    """Connections for the engine of cycles, made as it would make them itself.
 
-    Writers say so when they begin, as the engine itself would have it. A disk that takes nothing for a while is told
-    as a lost connection, which the engine waits for: of any other error it would end the cycle.
+    A database that cannot be used for a while is told as a lost connection, which the engine waits for: of any other
+    error it would end the cycle. It knows only some of the words in which a server that is away is told of.
     """
     parsed = _parse(url)
-    if parsed.get_backend_name() != "sqlite":
-        return None
-    engine = sa.create_engine(parsed)
+    engine = _durable_sqlite(parsed) if parsed.get_backend_name() == "sqlite" else _durable_postgres(parsed)
+
+    @event.listens_for(engine, "handle_error")
+    def wait(context: sa.ExceptionContext) -> None:
+        error = context.sqlalchemy_exception
+        # What a server that is there says has a code of its own, and the engine knows what to do about it.
+        told = getattr(context.original_exception, "sqlstate", None)
+        if told is None and error is not None and isinstance(explain(error, ""), StoreAway):
+            context.is_disconnect = True
+
+    return engine
+
+
+def _durable_sqlite(url: sa.URL) -> sa.Engine:
+    engine = sa.create_engine(url)
 
     @event.listens_for(engine, "connect")
     def prepare(connection: sqlite3.Connection, _record: object) -> None:
-        connection.isolation_level = "IMMEDIATE"
+        connection.isolation_level = "IMMEDIATE"  # writers say so when they begin
         connection.execute(f"PRAGMA busy_timeout={6 * BUSY_SECONDS * 1000}")
         connection.execute("PRAGMA foreign_keys=ON")
         connection.execute("PRAGMA synchronous=NORMAL")
         connection.execute(_CACHE)
 
-    @event.listens_for(engine, "handle_error")
-    def wait(context: sa.ExceptionContext) -> None:
-        error = context.sqlalchemy_exception
-        if error is not None and isinstance(explain(error, ""), StoreAway):
-            context.is_disconnect = True
-
     return engine
+
+
+def _durable_postgres(url: sa.URL) -> sa.Engine:
+    return sa.create_engine(url, pool_size=20, max_overflow=0, pool_pre_ping=True, connect_args=_patience(url))
 
 
 def _postgres(url: sa.URL) -> sa.Engine:
