@@ -27,8 +27,8 @@ class Cycles:
         }
 
     async def list_(self, request: Mapping[str, Any]) -> object:
-        wanted = str(request.get("session") or "")
-        found = self.sessions.lately.ask(("cycles", wanted), lambda: self._with_steps(request))
+        lately, wanted = self.sessions.lately, request.get("session")
+        found = lately.ask(("cycles", wanted), lambda: self._with_steps(request))
         return [views.cycle_record(cycle, steps, self.daemon.clock.now()) for cycle, steps in found]
 
     def _with_steps(self, request: Mapping[str, Any]) -> list[tuple[CycleRecord, list[StepRecord]]]:
